@@ -1,0 +1,53 @@
+//! Decides how many workers there should be right now, and says why.
+//!
+//! Pure: no clock, no thread, no I/O, no dependency. A shell gathers an [`Observation`], hands it
+//! to an [`Autoscaler`], and does what its [`Decision`] says; a simulator or a replay does the
+//! same with made-up or recorded observations. Equal inputs give equal outputs, to the byte.
+//!
+//! - [`Policy`]: what a user writes, checked and built into an autoscaler; [`Preset`]: ready ones.
+//! - [`signal`], [`decide`], [`guard`]: the parts of which an autoscaler is made, and their ports.
+//! - [`health`]: the state of the machine as a score and a zone.
+//! - [`roster`]: who is parked, busy, starting or leaving, and when a pool hires.
+//! - [`share`]: a budget divided fairly.
+//!
+//! ```
+//! use headcount_core::{Observation, Policy, PoolSnapshot, Preset, Staffing, Timestamp};
+//!
+//! let policy = Policy::check(&Preset::thread_system().config(), 16).expect("the preset is right");
+//! let mut autoscaler = policy.build();
+//! for second in 0..5 {
+//!     let mut pool = PoolSnapshot::of(Staffing::exactly(4));
+//!     pool.busy = 4;
+//!     let decision = autoscaler.tick(&Observation::new(Timestamp::from_secs(second), pool));
+//!     println!("{}", decision.explain());
+//! }
+//! // hold 4: no wish (no data) -> bounds 4      (four times: five samples make a reading)
+//! // grow 4 to 5: wants 5 (utilization 100 % > 80 %) -> bounds 5
+//! ```
+
+mod inline;
+mod time;
+
+mod policy;
+mod scaling;
+
+pub mod health;
+pub mod roster;
+pub mod share;
+
+pub use inline::{List, Name, NameError};
+pub use policy::{Fault, GuardsConfig, Hint, Origin, Policy, PolicyConfig, Preset, SignalConfig};
+pub use scaling::guard::Bounds;
+pub use scaling::{
+    Autoscaler, Brake, Breaker, Comparison, Counters, Decision, Direction, Estimate, Evidence,
+    Explained, ExplainedFully, ExternalError, Externals, History, Known, LogSums, ManualTarget,
+    MemoryUse, Mode, Noted, Notes, NotesReader, Observation, PoolSnapshot, Proposal, Reason,
+    RestoreError, SIGNALS_MAX, Sample, Situation, Staffing, Statistics, Stats, decide, guard,
+    signal,
+};
+pub use time::{Calendar, Clock, Timestamp, Weekday};
+
+/// The README's example compiles and says what it says.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -1,0 +1,334 @@
+//! Fills in the defaults, reports everything that is wrong, and builds what is right.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::config::{GuardsConfig, PolicyConfig, SignalConfig};
+use super::inspection::{Fault, Hint, Inspection};
+use crate::decide::{DeciderConfig, SloConfig};
+use crate::guard::{
+    AllowanceLimit, Bounds, BreakerVeto, Cooldown, DrainHold, Guard, HealthBrake, StepLimit,
+};
+use crate::scaling::signal::{Signal, Smoothing, Source};
+use crate::{Autoscaler, Mode, Name, SIGNALS_MAX};
+
+/// A policy with nothing wrong in it.
+///
+/// ```
+/// use headcount_core::{Policy, PolicyConfig};
+/// use std::time::Duration;
+///
+/// let policy = Policy::check(&PolicyConfig::default(), 8).expect("the defaults are right");
+/// assert_eq!((policy.bounds().min, policy.bounds().max), (1, 8));
+///
+/// let config = PolicyConfig {
+///     workers_max: Some(0),
+///     tick: Some(Duration::ZERO),
+///     ..PolicyConfig::default()
+/// };
+/// let faults = Policy::check(&config, 8).expect_err("two things are wrong");
+/// assert_eq!(faults.len(), 2);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Policy {
+    bounds: Bounds,
+    mode: Mode,
+    tick: Duration,
+    samples_kept: u32,
+    signals: Vec<SignalConfig>,
+    decider: DeciderConfig,
+    guards: GuardsConfig,
+    hints: Vec<Hint>,
+}
+
+impl Policy {
+    /// The most workers that any policy may allow.
+    pub const WORKERS_MAX: u32 = 100_000;
+    /// The most samples that may be kept.
+    pub const SAMPLES_KEPT_MAX: u32 = 100_000;
+
+    /// Fills in the defaults for a machine with `cores` and checks everything.
+    ///
+    /// # Errors
+    ///
+    /// All faults, not only the first.
+    pub fn check(config: &PolicyConfig, cores: u32) -> Result<Self, Vec<Fault>> {
+        let signals = config.signals.clone().unwrap_or_default();
+        let declared = signals.iter().map(|signal| (signal.name, signal.source));
+        let mut inspection = Inspection::of(declared.collect());
+        let default = DeciderConfig::Slo(SloConfig::default());
+        let decider = config.decider.clone().unwrap_or(default);
+
+        let bounds = check_bounds(config, cores, &decider, &mut inspection);
+        let tick = config.tick.unwrap_or(Duration::from_secs(1));
+        inspection.some_time("tick", tick);
+        let samples_kept = config.samples_kept.unwrap_or(60);
+        if Self::SAMPLES_KEPT_MAX < samples_kept {
+            inspection.fault("samples_kept", samples_kept, "at most 100000 are kept");
+        }
+        check_signals(&signals, &mut inspection);
+        inspection.within("decider", |inspection| decider.inspect(inspection));
+        inspection.within("guards", |inspection| check_guards(&config.guards, inspection));
+        let signals = with_implied(signals, &mut inspection);
+        hint_at_hasty_shrinks(&config.guards, &decider, &mut inspection);
+        hint_at_single_samples(&signals, &decider, &mut inspection);
+
+        if !inspection.faults.is_empty() {
+            return Err(inspection.faults);
+        }
+        let (mode, guards) = (config.mode.unwrap_or_default(), config.guards);
+        let hints = inspection.hints;
+        Ok(Self { bounds, mode, tick, samples_kept, signals, decider, guards, hints })
+    }
+
+    /// The fewest and the most workers.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// How often it decides.
+    #[must_use]
+    pub fn tick(&self) -> Duration {
+        self.tick
+    }
+
+    /// How far it may go by itself.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Its decider, as data.
+    #[must_use]
+    pub fn decider(&self) -> &DeciderConfig {
+        &self.decider
+    }
+
+    /// Its guards, as data.
+    #[must_use]
+    pub fn guards(&self) -> &GuardsConfig {
+        &self.guards
+    }
+
+    /// Its signals, the implied ones too.
+    #[must_use]
+    pub fn signals(&self) -> &[SignalConfig] {
+        &self.signals
+    }
+
+    /// What is legal and may be regretted.
+    #[must_use]
+    pub fn hints(&self) -> &[Hint] {
+        &self.hints
+    }
+
+    /// How long a task may wait before a worker is hired for it, where the policy says so.
+    #[must_use]
+    pub fn wait_budget(&self) -> Option<Duration> {
+        match &self.decider {
+            DeciderConfig::Slo(slo) => Some(slo.wait_budget),
+            _ => None,
+        }
+    }
+
+    /// Builds an autoscaler that remembers nothing yet.
+    #[must_use]
+    pub fn build(&self) -> Autoscaler {
+        let signals = self.signals.iter().map(|signal| (signal.name, build_signal(signal)));
+        let decider = self.decider.build(self.bounds);
+        let mut autoscaler = Autoscaler::with_names(signals.collect(), decider, self.line_up());
+        autoscaler.set_mode(self.mode);
+        autoscaler.keep_samples(self.samples_kept as usize);
+        autoscaler
+    }
+
+    /// The guards in their order, the softest first.
+    fn line_up(&self) -> Vec<Arc<dyn Guard>> {
+        fn some<G: Guard + 'static>(guard: Option<G>) -> Option<Arc<dyn Guard>> {
+            guard.map(|guard| Arc::new(guard) as Arc<dyn Guard>)
+        }
+        let Bounds { min, max } = self.bounds;
+        let brake =
+            |brake: HealthBrake| HealthBrake { workers_min: min, workers_max: max, ..brake };
+        let line = [
+            some(self.guards.step),
+            some(self.guards.cooldown),
+            some(self.guards.hold_peak),
+            some(self.guards.warm_up),
+            some(self.guards.error_veto),
+            some(Some(BreakerVeto {})),
+            some(Some(DrainHold {})),
+            some(self.guards.flap_damper),
+            some(self.guards.health.map(brake)),
+            some(self.guards.memory),
+            some(Some(AllowanceLimit {})),
+            // Last, so that nothing can overrule it.
+            some(Some(self.bounds)),
+        ];
+        line.into_iter().flatten().collect()
+    }
+}
+
+fn check_bounds(
+    config: &PolicyConfig,
+    cores: u32,
+    decider: &DeciderConfig,
+    inspection: &mut Inspection,
+) -> Bounds {
+    let min = config.workers_min.unwrap_or(1);
+    let max = config.workers_max.unwrap_or(cores.max(min).max(1));
+    let allowed = config.workers_max_allowed.unwrap_or(Policy::WORKERS_MAX);
+    // Only the pool that hires for a waiting task comes back from nothing.
+    if min == 0 && !matches!(decider, DeciderConfig::Slo(_)) {
+        let allowed = format!("at least 1 is needed: {} cannot come back from 0", decider.name());
+        inspection.fault("workers_min", min, &allowed);
+    }
+    if max < min {
+        let allowed = format!("it must be at least workers_min, which is {min}");
+        inspection.fault("workers_max", max, &allowed);
+    } else if max == 0 {
+        inspection.fault("workers_max", max, "at least 1 is needed");
+    }
+    if allowed.min(Policy::WORKERS_MAX) < max {
+        let most = allowed.min(Policy::WORKERS_MAX);
+        inspection.fault("workers_max", max, &format!("at most {most} are allowed"));
+    }
+    Bounds { min, max }
+}
+
+fn check_signals(signals: &[SignalConfig], inspection: &mut Inspection) {
+    for (index, signal) in signals.iter().enumerate() {
+        inspection.within(&format!("signals[{index}]"), |inspection| {
+            if signals[..index].iter().any(|earlier| earlier.name == signal.name) {
+                inspection.fault("name", signal.name, "another signal has this name already");
+            }
+            if SMOOTHINGS_MAX < signal.smoothing.len() {
+                let many = format!("{} long", signal.smoothing.len());
+                inspection.fault("smoothing", many, "at most 8 steps are allowed");
+            }
+            for (step, smoothing) in signal.smoothing.iter().enumerate() {
+                if let Err(error) = smoothing.check() {
+                    inspection.refuse(&format!("smoothing[{step}]"), &error.to_string());
+                }
+            }
+        });
+    }
+}
+
+/// How many smoothings may stand behind one another.
+const SMOOTHINGS_MAX: usize = 8;
+
+/// The declared signals and, behind them, those that were only called by their source's name.
+fn with_implied(mut signals: Vec<SignalConfig>, inspection: &mut Inspection) -> Vec<SignalConfig> {
+    for (name, source) in std::mem::take(&mut inspection.implied) {
+        signals.push(SignalConfig { name, source, smoothing: Vec::new() });
+    }
+    if SIGNALS_MAX < signals.len() {
+        let many = format!("{} signals", signals.len());
+        inspection.fault("signals", many, "at most 16 are read, with those that parts ask for");
+    }
+    signals
+}
+
+fn build_signal(config: &SignalConfig) -> Box<dyn Signal> {
+    let name = config.name.as_str();
+    let smoothings = config.smoothing.iter();
+    smoothings.fold(config.source.build(), |inner, smoothing| smoothing.wrap(name, inner))
+}
+
+fn check_guards(guards: &GuardsConfig, inspection: &mut Inspection) {
+    if let Some(step) = &guards.step {
+        inspection.within("step", |inspection| check_step(step, inspection));
+    }
+    if let Some(veto) = &guards.error_veto {
+        inspection.within("error_veto", |inspection| {
+            inspection.signal("signal", &veto.signal);
+            inspection.share("rate_max", veto.rate_max);
+        });
+    }
+    if let Some(brake) = &guards.health {
+        inspection.within("health", |inspection| {
+            inspection.positive("recovery_share", brake.recovery_share);
+            if brake.recovery_rest < Duration::from_secs(1) && !brake.recovery_rest.is_zero() {
+                let shown = format!("{:?}", brake.recovery_rest);
+                inspection.fault("recovery_rest", shown, "0, or 1 s and more is allowed");
+            }
+        });
+    }
+    if let Some(memory) = &guards.memory {
+        inspection.within("memory", |inspection| {
+            if memory.bytes_per_worker == 0 {
+                inspection.fault("bytes_per_worker", 0, "at least 1 is needed");
+            }
+            inspection.share("use_max", memory.use_max);
+        });
+    }
+    if let Some(damper) = &guards.flap_damper {
+        inspection.within("flap_damper", |inspection| {
+            inspection.some_time("window", damper.window);
+            inspection.some_time("hold", damper.hold);
+            if damper.hold_max < damper.hold {
+                let allowed = format!("it must be at least hold, which is {:?}", damper.hold);
+                inspection.fault("hold_max", format!("{:?}", damper.hold_max), &allowed);
+            }
+        });
+    }
+}
+
+fn check_step(step: &StepLimit, inspection: &mut Inspection) {
+    for (field, workers) in [("grow_max", step.grow_max), ("shrink_max", step.shrink_max)] {
+        if let Some(workers) = workers {
+            inspection.at_least_one(field, workers);
+        }
+    }
+    let shares =
+        [("grow_share_max", step.grow_share_max), ("shrink_share_max", step.shrink_share_max)];
+    for (field, share) in shares {
+        if let Some(share) = share {
+            inspection.positive(field, share);
+        }
+    }
+}
+
+/// Shrinking should be slower than growing, except where the machine's health decides.
+fn hint_at_hasty_shrinks(
+    guards: &GuardsConfig,
+    decider: &DeciderConfig,
+    inspection: &mut Inspection,
+) {
+    let Some(Cooldown { grow, shrink, .. }) = guards.cooldown else { return };
+    if shrink < grow && !matches!(decider, DeciderConfig::HealthZones(_)) {
+        let advice =
+            format!("{shrink:?} is shorter than grow, {grow:?}; shrinking should be slower");
+        inspection.hint("guards.cooldown.shrink", advice);
+    }
+}
+
+/// One sample of a jumpy signal makes a decision on noise.
+fn hint_at_single_samples(
+    signals: &[SignalConfig],
+    decider: &DeciderConfig,
+    inspection: &mut Inspection,
+) {
+    if matches!(decider, DeciderConfig::Slo(_)) {
+        return;
+    }
+    let is_jumpy = |source| {
+        use Source::{DepthPerWorker, OldestWait, Pending, QueueDepth, Utilization};
+        matches!(source, Utilization | QueueDepth | DepthPerWorker | Pending | OldestWait)
+    };
+    let is_single = |signal: &&SignalConfig| {
+        let smoothed = signal.smoothing.iter().any(|smoothing| match smoothing {
+            Smoothing::Mean { samples } => 1 < *samples,
+            Smoothing::Ewma { .. } | Smoothing::Over { .. } => true,
+            _ => false,
+        });
+        is_jumpy(signal.source) && !smoothed
+    };
+    let names: Vec<Name> = signals.iter().filter(is_single).map(|signal| signal.name).collect();
+    for name in names {
+        let advice = "one sample makes a decision; smooth it, over 3 samples or more";
+        inspection.hint(&format!("signals.{name}"), advice);
+    }
+}

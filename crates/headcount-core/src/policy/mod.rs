@@ -1,0 +1,19 @@
+//! A policy is data: written, then checked, then built.
+//!
+//! ```text
+//! PolicyConfig  --check-->  Policy  --build-->  Autoscaler
+//! every field optional      nothing wrong       remembers
+//! ```
+//!
+//! `check` reports every fault at once, and hints at what is legal but unwise.
+
+mod config;
+mod check;
+mod preset;
+mod inspection;
+
+pub use check::Policy;
+pub use config::{GuardsConfig, PolicyConfig, SignalConfig};
+pub(crate) use inspection::Inspection;
+pub use inspection::{Fault, Hint};
+pub use preset::{Origin, Preset};

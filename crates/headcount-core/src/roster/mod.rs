@@ -1,0 +1,18 @@
+//! The inner loop: when a pool hires, whom it wakes and who goes home. Pure, and shared by all
+//! pools.
+//!
+#![doc = include_str!("README.md")]
+
+mod answer;
+mod backoff;
+mod config;
+mod crew;
+mod rules;
+mod waiting;
+
+pub use answer::{Counts, Expiry, Next, Order, Placement, Setback};
+pub use backoff::{BACKOFF_MAX, BACKOFF_MIN};
+pub use config::RosterConfig;
+pub use crew::WorkerId;
+pub use rules::Roster;
+pub use waiting::{Spread, Waiting};

@@ -1,0 +1,282 @@
+//! The heart: signals are read, the decider proposes, the guards rule, a decision comes out.
+//!
+//! Nothing here applies anything, and nothing can fail. Live, in the simulator and in replay the
+//! very same code runs; only who gathers the observations differs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::decide::Decider;
+use super::decision::{Decision, SIGNALS_MAX};
+use super::guard::{GUARDS_MAX, Guard, Review};
+use super::history::History;
+use super::mode::{ManualTarget, Mode};
+use super::notes::{Noted, Notes, NotesReader};
+use super::observation::Observation;
+use super::proposal::{Proposal, Reason};
+use super::signal::{Reading, Signal, read_finite};
+use super::situation::Situation;
+use super::staffing::Staffing;
+use super::stats::{Sample, Samples, Stats};
+use crate::{List, Name, Timestamp};
+
+/// Decides what a pool's staffing should be, and says why.
+///
+/// ```
+/// use headcount_core::{Mode, Observation, Policy, PoolSnapshot, Preset, Staffing, Timestamp};
+///
+/// let policy = Policy::check(&Preset::gopipe().config(), 8).expect("the preset is right");
+/// let mut autoscaler = policy.build();
+/// let busy = PoolSnapshot { live: 2, busy: 2, ..PoolSnapshot::of(Staffing::exactly(2)) };
+/// let observation = Observation::new(Timestamp::from_secs(1), busy);
+///
+/// // To ask changes nothing; to tick remembers; what was applied is told.
+/// let asked = autoscaler.evaluate(&observation);
+/// let decision = autoscaler.tick(&observation);
+/// assert_eq!(asked, decision);
+/// if let Some(staffing) = decision.resize() {
+///     assert_eq!(staffing, Staffing::exactly(3));
+///     autoscaler.applied(&decision);
+/// }
+/// assert_eq!(autoscaler.stats().grows, 1);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Autoscaler {
+    signals: Vec<(Name, Box<dyn Signal>)>,
+    decider: Box<dyn Decider>,
+    guards: Vec<(Name, Arc<dyn Guard>)>,
+    mode: Mode,
+    manual: Option<ManualTarget>,
+    history: History,
+    stats: Stats,
+    samples: Samples,
+}
+
+impl Autoscaler {
+    /// Puts an autoscaler together from parts. Policies do this; so may a plug-in.
+    ///
+    /// The guards stand in the order in which they are asked; the last one has the last word.
+    ///
+    /// # Panics
+    ///
+    /// With more than [`SIGNALS_MAX`] signals or [`GUARDS_MAX`] guards.
+    #[must_use]
+    pub fn new(
+        signals: Vec<Box<dyn Signal>>,
+        decider: Box<dyn Decider>,
+        guards: Vec<Arc<dyn Guard>>,
+    ) -> Self {
+        let named = signals.into_iter().map(|signal| (Name::cut(signal.name()), signal));
+        Self::with_names(named.collect(), decider, guards)
+    }
+
+    /// The same, with signals under the names that a policy gave them.
+    pub(crate) fn with_names(
+        signals: Vec<(Name, Box<dyn Signal>)>,
+        decider: Box<dyn Decider>,
+        guards: Vec<Arc<dyn Guard>>,
+    ) -> Self {
+        assert!(signals.len() <= SIGNALS_MAX, "an autoscaler reads at most 16 signals");
+        assert!(guards.len() <= GUARDS_MAX, "an autoscaler has at most 16 guards");
+        let span = guards.iter().map(|guard| guard.looks_back()).max();
+        Self {
+            signals,
+            decider,
+            guards: guards.into_iter().map(|g| (Name::cut(g.name()), g)).collect(),
+            mode: Mode::Automatic,
+            manual: None,
+            history: History::over(span.unwrap_or(Duration::ZERO)),
+            stats: Stats::default(),
+            samples: Samples::keeping(Samples::KEPT),
+        }
+    }
+
+    /// Decides what the staffing should be. Applies nothing.
+    pub fn tick(&mut self, observation: &Observation) -> Decision {
+        let readings = self.read(observation);
+        let proposal = self.propose(observation, &readings);
+        let decision = self.review(observation, readings, proposal);
+        self.history.decided(&decision);
+        self.stats.decided(&decision, observation.pool.live);
+        self.samples.add(observation);
+        decision
+    }
+
+    /// Says what [`Autoscaler::tick`] would decide, and changes nothing.
+    #[must_use]
+    pub fn evaluate(&self, observation: &Observation) -> Decision {
+        self.clone().tick(observation)
+    }
+
+    /// Takes note that the shell applied `decision`.
+    pub fn applied(&mut self, decision: &Decision) {
+        self.history.applied(decision.at, decision.direction());
+        self.stats.applied(decision.at, decision.direction());
+    }
+
+    fn read(&mut self, observation: &Observation) -> List<Reading, SIGNALS_MAX> {
+        let mut readings = List::new();
+        for (name, signal) in &mut self.signals {
+            let value = read_finite(signal.as_mut(), observation);
+            let (unit, reason) = (signal.unit(), signal.reason());
+            let fits = readings.push(Reading { name: *name, unit, reason, value });
+            assert!(fits, "no more signals than there is room for readings");
+        }
+        readings
+    }
+
+    fn propose(
+        &mut self,
+        observation: &Observation,
+        readings: &List<Reading, SIGNALS_MAX>,
+    ) -> Proposal {
+        if self.manual.is_some_and(|manual| !manual.holds_at(observation.at)) {
+            self.manual = None;
+        }
+        let situation =
+            Situation { observation, readings: readings.as_slice(), history: &self.history };
+        match (self.mode, self.manual) {
+            (Mode::Off, _) => Proposal::abstain(Reason::Off),
+            (Mode::Manual | Mode::Automatic, Some(manual)) => {
+                Proposal::want(Staffing::exactly(manual.workers), Reason::Manual)
+            }
+            (Mode::Manual, None) => Proposal::abstain(Reason::Manual),
+            (Mode::Automatic | Mode::Advise, _) => self.decider.decide(&situation),
+        }
+    }
+
+    /// Asks the guards. A manual target is only held to the limits; off, nobody is asked.
+    fn review(
+        &self,
+        observation: &Observation,
+        readings: List<Reading, SIGNALS_MAX>,
+        proposal: Proposal,
+    ) -> Decision {
+        let situation =
+            Situation { observation, readings: readings.as_slice(), history: &self.history };
+        let from = situation.from();
+        let mut to = proposal.wanted.unwrap_or(from);
+        let mut rulings = List::new();
+        for (name, guard) in &self.guards {
+            let is_asked = match proposal.reason {
+                Reason::Off => false,
+                Reason::Manual => guard.is_limit(),
+                _ => true,
+            };
+            if !is_asked {
+                continue;
+            }
+            let ruling = guard.review(&situation, to);
+            to = ruling.applied_to(from, to);
+            let fits = rulings.push(Review { guard: *name, ruling });
+            assert!(fits, "no more guards than there is room for rulings");
+        }
+        Decision { at: observation.at, mode: self.mode, from, to, readings, proposal, rulings }
+    }
+
+    /// How far it may go by itself.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Sets how far it may go by itself.
+    pub fn set_mode(&mut self, mode: Mode) {
+        self.mode = mode;
+    }
+
+    /// The manual target in force, if any.
+    #[must_use]
+    pub fn manual(&self) -> Option<ManualTarget> {
+        self.manual
+    }
+
+    /// Asks for a size, until it expires or is taken back with `None`.
+    ///
+    /// It counts in the modes manual and automatic. In the mode off nothing counts, and to advise
+    /// is to say what the decider would do.
+    pub fn set_manual(&mut self, target: Option<ManualTarget>) {
+        self.manual = target;
+    }
+
+    /// What the guards remember.
+    #[must_use]
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// What was counted since the start or the last reset.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.stats
+    }
+
+    /// Begins to count anew. Nothing that decides is forgotten.
+    pub fn reset_stats(&mut self) {
+        self.stats = Stats::default();
+    }
+
+    /// The last samples, oldest first.
+    #[must_use]
+    pub fn samples(&self) -> impl ExactSizeIterator<Item = &Sample> {
+        self.samples.iter()
+    }
+
+    /// Keeps the last `count` samples, [`Samples::KEPT_MAX`] at most.
+    pub(crate) fn keep_samples(&mut self, count: usize) {
+        self.samples = Samples::keeping(count);
+    }
+
+    /// Writes down all that it remembers: history, signals, decider, manual target.
+    ///
+    /// The mode is the policy's; statistics and samples are for people. They are left out.
+    #[must_use]
+    pub fn save(&self) -> Notes {
+        let mut notes = Notes::default();
+        self.history.save(&mut notes);
+        self.manual.map(|manual| (manual.workers, manual.until)).write(&mut notes);
+        self.signals.iter().for_each(|(_, signal)| signal.save(&mut notes));
+        self.decider.save(&mut notes);
+        notes
+    }
+
+    /// Takes back what an autoscaler of the same policy wrote, and decides from then on as that
+    /// one would have.
+    ///
+    /// # Errors
+    ///
+    /// When the notes are of another policy, or damaged. Then nothing is changed, and the
+    /// autoscaler goes on as it was; a new one begins by holding.
+    pub fn restore(&mut self, notes: &Notes) -> Result<(), RestoreError> {
+        let mut restored = self.clone();
+        let mut reader = notes.reader();
+        match restored.load(&mut reader) {
+            Some(()) if reader.is_at_end() => {
+                *self = restored;
+                Ok(())
+            }
+            _ => Err(RestoreError),
+        }
+    }
+
+    fn load(&mut self, notes: &mut NotesReader<'_>) -> Option<()> {
+        let span = self.guards.iter().map(|(_, guard)| guard.looks_back()).max();
+        self.history = History::load(span.unwrap_or(Duration::ZERO), notes)?;
+        let manual = Option::<(u32, Option<Timestamp>)>::read(notes)?;
+        self.manual = manual.map(|(workers, until)| ManualTarget { workers, until });
+        self.signals.iter_mut().try_for_each(|(_, signal)| signal.load(notes))?;
+        self.decider.load(notes)
+    }
+}
+
+/// Notes that do not fit: another policy wrote them, or they are damaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RestoreError;
+
+impl std::fmt::Display for RestoreError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the saved history is of another policy or damaged; starting with a hold")
+    }
+}
+
+impl std::error::Error for RestoreError {}

@@ -1,0 +1,90 @@
+//! As many workers as the load keeps busy, and as many more as it takes to clear what waits.
+//!
+//! One worker clears `wait / service time` waiting tasks within the acceptable wait; more than
+//! that for each worker is too much. The load itself is arrivals times service time: the number
+//! of busy workers would do as well, but it reads "all of them" while anything waits, and the
+//! pool would feed on itself.
+//!
+//! *Gain*: none. Neither arrivals nor service time depend on the size, and the backlog only adds.
+
+use std::time::Duration;
+
+use super::Decider;
+use super::steps::EPSILON;
+use crate::policy::Inspection;
+use crate::scaling::signal::Unit;
+use crate::{Name, Proposal, Reason, Situation, Staffing};
+
+/// Enough workers for the load, and to clear the backlog within an acceptable wait.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+pub struct Backlog {
+    /// How long a task may wait. Default: 1 s.
+    pub wait_max: Duration,
+    /// The signal that reads arrivals a second. Default: `arrival_rate`.
+    pub arrivals: Name,
+    /// The signal that reads seconds a task. Default: `service_time`.
+    pub service: Name,
+}
+
+impl Default for Backlog {
+    fn default() -> Self {
+        Self {
+            wait_max: Duration::from_secs(1),
+            arrivals: Name::cut("arrival_rate"),
+            service: Name::cut("service_time"),
+        }
+    }
+}
+
+impl Backlog {
+    pub(crate) fn inspect(&self, inspection: &mut Inspection) {
+        inspection.some_time("wait_max", self.wait_max);
+        inspection.signal("arrivals", &self.arrivals);
+        inspection.signal("service", &self.service);
+    }
+}
+
+impl Decider for Backlog {
+    fn decide(&mut self, situation: &Situation<'_>) -> Proposal {
+        let arrivals = situation.reading(self.arrivals.as_str());
+        let service = situation.reading(self.service.as_str());
+        let (Some(arrivals), Some(service)) = (arrivals, service) else {
+            return Proposal::abstain(Reason::NoData);
+        };
+        let load = arrivals.value * service.value;
+        let per_worker = self.wait_max.as_secs_f64() / service.value.max(1e-9);
+        let clearing = situation.pool().queued as f64 / per_worker;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // `as` saturates.
+        let size = (load + clearing - EPSILON).ceil() as u32;
+        let mut proposal = Proposal::want(Staffing::exactly(size), Reason::Backlog);
+        proposal.estimate("load", Unit::Count, load);
+        proposal.estimate("backlog_per_worker_max", Unit::Count, per_worker);
+        proposal.estimate("clearing", Unit::Count, clearing);
+        proposal
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scaling::decide::harness::check_with;
+
+    fn check(queued: u64, arrivals: f64, service: f64, expected: &str) {
+        let readings = [("arrival_rate", arrivals), ("service_time", service)];
+        check_with(Backlog::default(), 4, &readings, |o| o.pool.queued = queued, expected);
+    }
+
+    #[test]
+    fn the_load_and_what_waits_add_up() {
+        check(0, 100.0, 0.05, "5 backlog");
+        check(40, 100.0, 0.05, "7 backlog");
+        check(0, 0.0, 0.05, "0 backlog");
+    }
+
+    #[test]
+    fn without_arrivals_or_service_it_abstains() {
+        check_with(Backlog::default(), 4, &[("arrival_rate", 5.0)], |_| {}, "abstains no data");
+    }
+}

@@ -1,0 +1,105 @@
+//! The data form of every decider, and the one table of their names.
+
+use super::{
+    Aimd, AllBusy, Backlog, CompositeConfig, Decider, HealthZones, PidConfig, QueueDepth,
+    ScheduleConfig, SloConfig, Target, Threshold,
+};
+use crate::Bounds;
+use crate::policy::Inspection;
+
+/// A decider as data.
+///
+/// ```
+/// use headcount_core::decide::{DeciderConfig, Target};
+///
+/// let config = DeciderConfig::Target(Target { setpoint: 0.6, ..Target::default() });
+/// assert_eq!(config.name(), "target");
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(tag = "type", rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum DeciderConfig {
+    /// Ours: a wait budget, and a limit where more workers stop helping.
+    Slo(SloConfig),
+    /// Any rule grows, all rules shrink.
+    Threshold(Threshold),
+    /// All busy grows, idle time shrinks.
+    AllBusy(AllBusy),
+    /// A long queue grows, idle time shrinks.
+    QueueDepth(QueueDepth),
+    /// The machine's health alone.
+    HealthZones(HealthZones),
+    /// Additive increase, multiplicative decrease.
+    Aimd(Aimd),
+    /// A PID controller.
+    Pid(PidConfig),
+    /// In proportion to a set-point.
+    Target(Target),
+    /// The load and what waits.
+    Backlog(Backlog),
+    /// The time of day.
+    Schedule(ScheduleConfig),
+    /// Several of these.
+    Composite(CompositeConfig),
+}
+
+impl DeciderConfig {
+    /// The name that a policy file calls it by.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Slo(_) => "slo",
+            Self::Threshold(_) => "threshold",
+            Self::AllBusy(_) => "all_busy",
+            Self::QueueDepth(_) => "queue_depth",
+            Self::HealthZones(_) => "health_zones",
+            Self::Aimd(_) => "aimd",
+            Self::Pid(_) => "pid",
+            Self::Target(_) => "target",
+            Self::Backlog(_) => "backlog",
+            Self::Schedule(_) => "schedule",
+            Self::Composite(_) => "composite",
+        }
+    }
+
+    pub(crate) fn inspect(&self, inspection: &mut Inspection) {
+        self.inspect_at(0, inspection);
+    }
+
+    /// The same for a decider that stands `depth` composites deep.
+    pub(crate) fn inspect_at(&self, depth: usize, inspection: &mut Inspection) {
+        match self {
+            Self::Slo(config) => config.inspect(inspection),
+            Self::Threshold(config) => config.inspect(inspection),
+            Self::AllBusy(config) => config.inspect(inspection),
+            Self::QueueDepth(config) => config.inspect(inspection),
+            Self::HealthZones(config) => config.inspect(inspection),
+            Self::Aimd(config) => config.inspect(inspection),
+            Self::Pid(config) => config.inspect(inspection),
+            Self::Target(config) => config.inspect(inspection),
+            Self::Backlog(config) => config.inspect(inspection),
+            Self::Schedule(config) => config.inspect(inspection),
+            Self::Composite(config) => config.inspect(depth, inspection),
+        }
+    }
+
+    /// Builds the decider for a pool with these bounds.
+    pub(crate) fn build(&self, bounds: Bounds) -> Box<dyn Decider> {
+        match self {
+            Self::Slo(config) => Box::new(config.build()),
+            Self::Threshold(config) => Box::new(config.clone()),
+            Self::AllBusy(config) => Box::new(*config),
+            Self::QueueDepth(config) => Box::new(*config),
+            Self::HealthZones(_) => {
+                Box::new(HealthZones { workers_min: bounds.min, workers_max: bounds.max })
+            }
+            Self::Aimd(config) => Box::new(*config),
+            Self::Pid(config) => Box::new(config.build()),
+            Self::Target(config) => Box::new(*config),
+            Self::Backlog(config) => Box::new(*config),
+            Self::Schedule(config) => Box::new(config.build()),
+            Self::Composite(config) => Box::new(config.build(bounds)),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Sizes the pool by the machine's health alone: syshealth's rule.
+//!
+//! *Gain*: none. The zone names the size, so nothing feeds back through the pool's own readings.
+
+use super::Decider;
+use crate::health::Standing;
+use crate::policy::Inspection;
+use crate::scaling::signal::Unit;
+use crate::{Proposal, Reason, Situation, Staffing};
+
+/// The minimum in the critical zone, half of the maximum in the warning zone, the maximum in the
+/// safe zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+pub struct HealthZones {
+    /// The workers in the critical zone. Default: 1.
+    pub workers_min: u32,
+    /// The workers in the safe zone. Default: 10.
+    pub workers_max: u32,
+}
+
+impl Default for HealthZones {
+    fn default() -> Self {
+        Self { workers_min: 1, workers_max: 10 }
+    }
+}
+
+impl HealthZones {
+    pub(crate) fn inspect(&self, inspection: &mut Inspection) {
+        inspection.at_least_one("workers_min", self.workers_min);
+        if self.workers_max < self.workers_min {
+            let allowed = format!("it must be at least workers_min, which is {}", self.workers_min);
+            inspection.fault("workers_max", self.workers_max, &allowed);
+        }
+    }
+}
+
+impl Decider for HealthZones {
+    fn decide(&mut self, situation: &Situation<'_>) -> Proposal {
+        let standing = Standing::of(situation.observation.health.as_ref(), situation.now());
+        let size = standing.zone.workers_for(self.workers_min, self.workers_max);
+        let mut proposal = Proposal::want(Staffing::exactly(size), Reason::Health);
+        proposal.estimate("health_score", Unit::Score, standing.score);
+        proposal
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scaling::decide::harness::check_observed;
+    use crate::scaling::guard::harness::health;
+
+    #[test]
+    fn each_zone_has_its_size() {
+        let zones = HealthZones::default();
+        check_observed(zones, 10, health(0.0, 0), "1 health");
+        check_observed(zones, 10, health(33.0, 0), "1 health");
+        check_observed(zones, 10, health(34.0, 0), "5 health");
+        check_observed(zones, 10, health(66.0, 0), "5 health");
+        check_observed(zones, 1, health(67.0, 0), "10 health");
+        check_observed(zones, 1, health(100.0, 0), "10 health");
+    }
+
+    #[test]
+    fn unknown_health_is_half() {
+        check_observed(HealthZones::default(), 10, |_| {}, "5 health");
+    }
+}

@@ -1,0 +1,93 @@
+//! Deciders propose a staffing from readings.
+//!
+//! They know nothing of bounds, cooldowns or budgets: those are guards. One file each; the data
+//! form of a decider builds it.
+
+mod aimd;
+mod all_busy;
+mod backlog;
+mod composite;
+mod config;
+mod health_zones;
+mod pid;
+mod queue_depth;
+mod schedule;
+mod slo;
+mod steps;
+mod target;
+mod threshold;
+
+use std::fmt;
+
+pub use aimd::Aimd;
+pub use all_busy::AllBusy;
+pub use backlog::Backlog;
+pub use composite::{Combine, Composite, CompositeConfig, PartConfig};
+pub use config::DeciderConfig;
+pub use health_zones::HealthZones;
+pub use pid::{Pid, PidConfig};
+pub use queue_depth::QueueDepth;
+pub use schedule::{Schedule, ScheduleConfig, ShiftConfig};
+pub use slo::{Slo, SloConfig};
+pub use steps::Step;
+pub use target::Target;
+pub use threshold::{Rule, Threshold};
+
+use super::notes::{Notes, NotesReader};
+use super::proposal::Proposal;
+use super::situation::Situation;
+
+/// Proposes a staffing.
+///
+/// A decider is asked once a tick, in order of time. It may remember; what it remembers it writes
+/// in `save` and takes back in `load`. It must not assume that its proposal is applied: the
+/// staffing in force stands in the situation.
+///
+/// ```
+/// use headcount_core::decide::Decider;
+/// use headcount_core::{Proposal, Reason, Situation, Staffing};
+///
+/// /// One worker for every ten waiting tasks.
+/// #[derive(Clone, Debug)]
+/// struct OnePerTen;
+///
+/// impl Decider for OnePerTen {
+///     fn decide(&mut self, situation: &Situation<'_>) -> Proposal {
+///         let tens = situation.pool().queued.div_ceil(10);
+///         Proposal::want(Staffing::exactly(tens as u32), Reason::QueueDepth)
+///     }
+/// }
+/// ```
+pub trait Decider: Send + CloneDecider + fmt::Debug {
+    /// Proposes what should be, or abstains.
+    fn decide(&mut self, situation: &Situation<'_>) -> Proposal;
+
+    /// Writes down what it remembers.
+    fn save(&self, _notes: &mut Notes) {}
+
+    /// Takes back what `save` wrote, or returns `None` where the notes do not fit.
+    fn load(&mut self, _notes: &mut NotesReader<'_>) -> Option<()> {
+        Some(())
+    }
+}
+
+/// Copies a decider behind a box; every `Clone` decider has it.
+pub trait CloneDecider {
+    /// A copy with the same memory.
+    fn clone_box(&self) -> Box<dyn Decider>;
+}
+
+impl<T: Decider + Clone + 'static> CloneDecider for T {
+    fn clone_box(&self) -> Box<dyn Decider> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn Decider> {
+    fn clone(&self) -> Self {
+        (**self).clone_box()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod harness;

@@ -1,0 +1,201 @@
+//! What the guards remember.
+//!
+//! Guards hold no state of their own; everything that must outlive a tick stands here, so that it
+//! can be saved, restored, shown and replayed as one value. Its size is bounded whatever the tick
+//! rate: proposals that lie close together are merged, on the safe side.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::decision::Decision;
+use super::direction::Direction;
+use super::guard::Because;
+use super::notes::{Noted, Notes, NotesReader};
+use super::staffing::Staffing;
+use crate::Timestamp;
+
+/// What guards may know of the past.
+///
+/// ```
+/// use headcount_core::History;
+///
+/// let history = History::default();
+/// assert_eq!(history.last_grow(), None, "a new history knows of no change");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct History {
+    began: Option<Timestamp>,
+    last_grow: Option<Timestamp>,
+    last_shrink: Option<Timestamp>,
+    moves: VecDeque<(Timestamp, bool)>,
+    peaks: VecDeque<Peak>,
+    peak_span: Duration,
+    brake: Option<Brake>,
+}
+
+/// The highest proposal among those made close together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Peak {
+    first: Timestamp,
+    last: Timestamp,
+    staffing: Staffing,
+}
+
+/// When the health brake last held the pool down, and to what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Brake {
+    /// When it last did.
+    pub at: Timestamp,
+    /// The most workers that it left.
+    pub ceiling: u32,
+}
+
+impl History {
+    /// How many moves are remembered, for counting reversals.
+    pub const MOVES_MAX: usize = 32;
+    /// How many peaks are remembered over the longest window that a guard looks back.
+    pub const PEAKS_MAX: usize = 64;
+
+    /// A history that remembers proposals for `span`.
+    pub(crate) fn over(span: Duration) -> Self {
+        Self {
+            moves: VecDeque::with_capacity(Self::MOVES_MAX),
+            peaks: VecDeque::with_capacity(Self::PEAKS_MAX + 1),
+            peak_span: span,
+            ..Self::default()
+        }
+    }
+
+    /// When the first tick was.
+    #[must_use]
+    pub fn began(&self) -> Option<Timestamp> {
+        self.began
+    }
+
+    /// When a growth was last applied.
+    #[must_use]
+    pub fn last_grow(&self) -> Option<Timestamp> {
+        self.last_grow
+    }
+
+    /// When a shrink was last applied.
+    #[must_use]
+    pub fn last_shrink(&self) -> Option<Timestamp> {
+        self.last_shrink
+    }
+
+    /// When anything was last applied.
+    #[must_use]
+    pub fn last_move(&self) -> Option<Timestamp> {
+        self.last_grow.max(self.last_shrink)
+    }
+
+    /// When the health brake last held the pool down.
+    #[must_use]
+    pub fn brake(&self) -> Option<Brake> {
+        self.brake
+    }
+
+    /// The highest floor and ceiling proposed since `start`, where anything was.
+    #[must_use]
+    pub fn peak_since(&self, start: Timestamp) -> Option<Staffing> {
+        let recent = self.peaks.iter().filter(|peak| start <= peak.last);
+        recent.map(|peak| peak.staffing).reduce(Staffing::no_less_than)
+    }
+
+    /// How often the pool turned around since `start`: grew after a shrink, or shrank after a
+    /// growth.
+    #[must_use]
+    pub fn reversals_since(&self, start: Timestamp) -> u32 {
+        let pairs = self.moves.iter().zip(self.moves.iter().skip(1));
+        let turned = pairs.filter(|(before, after)| start <= after.0 && before.1 != after.1);
+        u32::try_from(turned.count()).unwrap_or(u32::MAX)
+    }
+
+    /// Takes note of a decision, applied or not.
+    pub(crate) fn decided(&mut self, decision: &Decision) {
+        self.began.get_or_insert(decision.at);
+        if let Some(wanted) = decision.proposal.wanted {
+            self.remember_peak(decision.at, wanted);
+        }
+        let braked = decision
+            .rulings
+            .iter()
+            .any(|review| matches!(review.ruling.because(), Some(Because::Health { .. })));
+        if braked {
+            self.brake = Some(Brake { at: decision.at, ceiling: decision.to.ceiling });
+        }
+    }
+
+    /// Takes note of a change that the shell made.
+    pub(crate) fn applied(&mut self, at: Timestamp, direction: Direction) {
+        match direction {
+            Direction::Grow => self.last_grow = Some(at),
+            Direction::Shrink => self.last_shrink = Some(at),
+            Direction::Hold => return,
+        }
+        if self.moves.len() == Self::MOVES_MAX {
+            self.moves.pop_front();
+        }
+        self.moves.push_back((at, direction == Direction::Grow));
+    }
+
+    fn remember_peak(&mut self, at: Timestamp, staffing: Staffing) {
+        let stale = at.before(self.peak_span);
+        while self.peaks.front().is_some_and(|peak| peak.last < stale) {
+            self.peaks.pop_front();
+        }
+        #[allow(clippy::cast_possible_truncation)] // PEAKS_MAX is 64.
+        let width = self.peak_span / (Self::PEAKS_MAX as u32 - 1);
+        if let Some(peak) = self.peaks.back_mut()
+            && at.since(peak.first) < width
+        {
+            // Merged to the later time and the higher size: a peak is held too long rather than
+            // too short.
+            peak.last = at.max(peak.last);
+            peak.staffing = peak.staffing.no_less_than(staffing);
+            return;
+        }
+        // Time that stands still or runs back can fill the row; then the oldest goes.
+        if self.peaks.len() == Self::PEAKS_MAX {
+            self.peaks.pop_front();
+        }
+        self.peaks.push_back(Peak { first: at, last: at, staffing });
+    }
+
+    pub(crate) fn save(&self, notes: &mut Notes) {
+        self.began.write(notes);
+        self.last_grow.write(notes);
+        self.last_shrink.write(notes);
+        self.moves.write(notes);
+        self.peaks.write(notes);
+        self.brake.map(|brake| (brake.at, brake.ceiling)).write(notes);
+    }
+
+    /// Reads what `save` wrote into a history over `span`.
+    pub(crate) fn load(span: Duration, notes: &mut NotesReader<'_>) -> Option<Self> {
+        let mut history = Self::over(span);
+        history.began = Noted::read(notes)?;
+        history.last_grow = Noted::read(notes)?;
+        history.last_shrink = Noted::read(notes)?;
+        let moves = VecDeque::<(Timestamp, bool)>::read(notes)?;
+        history.moves.extend(moves.into_iter().take(Self::MOVES_MAX));
+        let peaks = VecDeque::<Peak>::read(notes)?;
+        history.peaks.extend(peaks.into_iter().take(Self::PEAKS_MAX));
+        let brake = Option::<(Timestamp, u32)>::read(notes)?;
+        history.brake = brake.map(|(at, ceiling)| Brake { at, ceiling });
+        Some(history)
+    }
+}
+
+impl Noted for Peak {
+    fn write(&self, notes: &mut Notes) {
+        (self.first, self.last).write(notes);
+        (self.staffing.floor, self.staffing.ceiling).write(notes);
+    }
+    fn read(notes: &mut NotesReader<'_>) -> Option<Self> {
+        let (first, last) = Noted::read(notes)?;
+        let (floor, ceiling) = Noted::read(notes)?;
+        Some(Self { first, last, staffing: Staffing { floor, ceiling } })
+    }
+}
