@@ -1,0 +1,24 @@
+//! One file for each command.
+
+pub(crate) mod demo;
+pub(crate) mod presets;
+
+use std::num::NonZeroUsize;
+
+use headcount_core::Preset;
+
+use crate::Stop;
+
+/// The preset called `name`, or a sentence that lists those there are.
+fn preset(name: &str) -> Result<Preset, Stop> {
+    Preset::named(name).ok_or_else(|| {
+        let names: Vec<_> = Preset::all().iter().map(Preset::name).collect();
+        Stop::Misused(format!("no preset is called {name:?}; there are {}", names.join(", ")))
+    })
+}
+
+/// The cores of this machine, as far as this process may use them.
+fn cores() -> u32 {
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    u32::try_from(cores).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,60 @@
+//! The binary as a user meets it: what it prints, what it refuses, how it exits.
+
+use std::process::{Command, Output};
+
+fn headcount(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_headcount")).args(arguments).output().expect("it starts")
+}
+
+fn check(arguments: &[&str], code: i32, expected: &str) {
+    let output = headcount(arguments);
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8(text).expect("it speaks text");
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {text}");
+    assert!(text.contains(expected), "{arguments:?} does not say {expected:?}: {text}");
+}
+
+#[test]
+fn without_a_command_it_says_what_there_is() {
+    check(&[], 2, "presets");
+    check(&["--help"], 0, "How many workers should there be right now?");
+    check(&["--version"], 0, "headcount ");
+}
+
+#[test]
+fn presets_are_listed_and_shown_with_their_origins() {
+    check(&["presets"], 0, "thread_system");
+    check(&["presets", "gopipe"], 0, "gopipe: ScaleDownAfter");
+}
+
+#[test]
+fn an_unknown_preset_is_refused_with_those_there_are() {
+    let sentence = "no preset is called \"fast\"; there are slo, gopipe, spool";
+    check(&["presets", "fast"], 2, sentence);
+    check(&["demo", "fast"], 2, sentence);
+}
+
+#[test]
+fn a_demo_explains_what_it_does() {
+    check(&["demo"], 0, "grow 1 to 2: wants 2 (utilization 100 % > 80 %) -> bounds 2");
+    check(&["demo", "syshealth"], 0, "to 1: wants 1 (health) -> bounds 1");
+    check(&["demo", "syshealth", "--full"], 0, "  cooldown holds");
+}
+
+#[test]
+fn a_demo_is_the_same_every_time() {
+    for preset in ["slo", "threshold", "aimd", "pid", "target", "spool"] {
+        let arguments = ["demo", preset];
+        assert_eq!(headcount(&arguments).stdout, headcount(&arguments).stdout);
+    }
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let script = format!("{} demo slo | head -n 1", env!("CARGO_BIN_EXE_headcount"));
+    let output = Command::new("sh")
+        .args(["-c", &format!("set -o pipefail 2>/dev/null; {script}")])
+        .output()
+        .expect("a shell starts");
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
