@@ -16,7 +16,7 @@ use headcount_core::health::Health;
 use headcount_core::signal::Source;
 use headcount_core::{
     Autoscaler, Calendar, GuardsConfig, LogSums, Name, Observation, Policy, PolicyConfig,
-    PoolSnapshot, SignalConfig, Staffing, Statistics, Timestamp, Weekday,
+    PoolSnapshot, Preset, SignalConfig, Staffing, Statistics, Timestamp, Weekday,
 };
 
 /// How long one task takes.
@@ -155,15 +155,18 @@ fn policy(decider: DeciderConfig, cooldown: u64) -> Policy {
     Policy::check(&config, 8).expect("the policy is right")
 }
 
-/// Settles within one worker of somewhere, with nothing left to pile up, from below and above.
 fn check(decider: &DeciderConfig, lag: Lag, cooldown: u64) {
-    let policy = policy(decider.clone(), cooldown);
-    for load in LOADS {
-        for start in [1, 100] {
+    check_policy(&policy(decider.clone(), cooldown), decider.name(), &LOADS, lag);
+}
+
+/// Settles within one worker of somewhere, with nothing left to pile up, from below and above.
+fn check_policy(policy: &Policy, name: &str, loads: &[f64], lag: Lag) {
+    for &load in loads {
+        for start in [1, 16] {
             let (sizes, waiting) = settle(&mut policy.build(), Plant::new(load, lag, start));
             let (least, most) =
                 (sizes.iter().min().expect("sizes"), sizes.iter().max().expect("sizes"));
-            let told = format!("{} load {load} from {start}, {lag:?}", decider.name());
+            let told = format!("{name} load {load} from {start}, {lag:?}");
             assert!(most - least <= 2, "{told}: swings from {least} to {most}");
             assert!(load <= f64::from(*most), "{told}: settles at {most}, below the load");
             assert!(waiting < 200.0, "{told}: {waiting} s of work wait at the end");
@@ -218,6 +221,17 @@ fn every_decider_settles_on_old_sights_at_its_documented_gain() {
         let cooldown = ticks as u64 + 1;
         stepping().iter().for_each(|decider| check(decider, Lag::Sight(ticks), cooldown));
         naming().iter().for_each(|decider| check(decider, Lag::Sight(ticks), 0));
+    }
+}
+
+#[test]
+fn every_preset_settles() {
+    let presets = Preset::all();
+    let fed_back = presets.iter().filter(|preset| !["slo", "syshealth"].contains(&preset.name()));
+    for (preset, ticks) in fed_back.flat_map(|preset| (0..=3).map(move |ticks| (preset, ticks))) {
+        let config = PolicyConfig { workers_max: Some(60), ..PolicyConfig::default() };
+        let policy = Policy::check(&config.or(preset.config()), 8).expect("presets are right");
+        check_policy(&policy, preset.name(), &[0.4, 3.0, 7.3, 20.0], Lag::Size(ticks));
     }
 }
 

@@ -380,8 +380,9 @@ impl Preset {
             about: "A PID controller that keeps utilization at 70 %.",
             config: PolicyConfig {
                 tick: Some(Duration::from_secs(1)),
+                signals: Some(vec![smoothed_utilization()]),
                 decider: Some(DeciderConfig::Pid(PidConfig::default())),
-                guards: steady(cooldown(0, 0)),
+                guards: steady(GuardsConfig::default()),
                 ..PolicyConfig::default()
             },
             origins: const {
@@ -406,14 +407,17 @@ impl Preset {
             about: "As many workers as bring utilization to 70 %.",
             config: PolicyConfig {
                 tick: Some(Duration::from_secs(1)),
+                signals: Some(vec![smoothed_utilization()]),
                 decider: Some(DeciderConfig::Target(Target::default())),
-                guards: steady(cooldown(0, 0)),
+                guards: steady(cooldown(3, 60)),
                 ..PolicyConfig::default()
             },
             origins: const {
                 &[
                     origin("decider.setpoint", "0.7", "pool guide: set-point of its p99 example"),
                     origin("decider.tolerance", "0.1", "the usual dead band of target tracking"),
+                    origin("guards.cooldown.grow", "3 s", "ours: as long as the mean of 3 samples"),
+                    origin("guards.cooldown.shrink", "60 s", "ours"),
                     origin("guards.hold_peak, flap_damper", "60 s, 3", "ours"),
                 ]
             },
