@@ -124,10 +124,10 @@ impl Plant {
     }
 }
 
-/// Runs an hour and returns the sizes of the last twenty minutes, and what waited at the end.
-fn settle(autoscaler: &mut Autoscaler, mut plant: Plant) -> (Vec<u32>, f64) {
+/// Runs so many hours and returns the sizes of the last twenty minutes, and what waited at the end.
+fn settle(autoscaler: &mut Autoscaler, mut plant: Plant, hours: usize) -> (Vec<u32>, f64) {
     let mut sizes = Vec::new();
-    for _ in 0..3600 {
+    for _ in 0..hours * 3600 {
         let observation = plant.run();
         let decision = autoscaler.tick(&observation);
         let staffing = decision.resize().unwrap_or(decision.from);
@@ -137,7 +137,7 @@ fn settle(autoscaler: &mut Autoscaler, mut plant: Plant) -> (Vec<u32>, f64) {
         plant.follow(staffing);
         sizes.push(plant.pool.live);
     }
-    (sizes.split_off(2400), plant.waiting)
+    (sizes.split_off(hours * 3600 - 1200), plant.waiting)
 }
 
 fn policy(decider: DeciderConfig, cooldown: u64) -> Policy {
@@ -156,14 +156,15 @@ fn policy(decider: DeciderConfig, cooldown: u64) -> Policy {
 }
 
 fn check(decider: &DeciderConfig, lag: Lag, cooldown: u64) {
-    check_policy(&policy(decider.clone(), cooldown), decider.name(), &LOADS, lag);
+    let plants = LOADS.map(|load| (load, lag));
+    check_policy(&policy(decider.clone(), cooldown), decider.name(), &plants, 1);
 }
 
 /// Settles within one worker of somewhere, with nothing left to pile up, from below and above.
-fn check_policy(policy: &Policy, name: &str, loads: &[f64], lag: Lag) {
-    for &load in loads {
+fn check_policy(policy: &Policy, name: &str, plants: &[(f64, Lag)], hours: usize) {
+    for &(load, lag) in plants {
         for start in [1, 16] {
-            let (sizes, waiting) = settle(&mut policy.build(), Plant::new(load, lag, start));
+            let (sizes, waiting) = settle(&mut policy.build(), Plant::new(load, lag, start), hours);
             let (least, most) =
                 (sizes.iter().min().expect("sizes"), sizes.iter().max().expect("sizes"));
             let told = format!("{name} load {load} from {start}, {lag:?}");
@@ -231,7 +232,8 @@ fn every_preset_settles() {
     for (preset, ticks) in fed_back.flat_map(|preset| (0..=3).map(move |ticks| (preset, ticks))) {
         let config = PolicyConfig { workers_max: Some(60), ..PolicyConfig::default() };
         let policy = Policy::check(&config.or(preset.config()), 8).expect("presets are right");
-        check_policy(&policy, preset.name(), &[0.4, 3.0, 7.3, 20.0], Lag::Size(ticks));
+        let plants = [0.4, 7.3, 20.0].map(|load| (load, Lag::Size(ticks)));
+        check_policy(&policy, preset.name(), &plants, 2);
     }
 }
 
@@ -246,7 +248,7 @@ fn a_step_that_is_too_long_for_its_delay_does_swing() {
         shrink_step: Step::Multiply(2.0),
     };
     let policy = policy(DeciderConfig::Threshold(rash), 0);
-    let (sizes, _) = settle(&mut policy.build(), Plant::new(20.0, Lag::Sight(3), 1));
+    let (sizes, _) = settle(&mut policy.build(), Plant::new(20.0, Lag::Sight(3), 1), 1);
     let (least, most) = (sizes.iter().min(), sizes.iter().max());
     assert!(least.map(|least| least + 2) < most.copied(), "swings between {least:?} and {most:?}");
 }
@@ -260,7 +262,7 @@ fn deciders_without_feedback_hold_still() {
     for (decider, size) in [(DeciderConfig::Schedule(schedule), 60), (zones, 100)] {
         for ticks in 0..=3 {
             let plant = Plant::new(7.3, Lag::Size(ticks), 1);
-            let (sizes, _) = settle(&mut policy(decider.clone(), 0).build(), plant);
+            let (sizes, _) = settle(&mut policy(decider.clone(), 0).build(), plant, 1);
             assert!(sizes.iter().all(|n| *n == size), "{} holds {size}", decider.name());
         }
     }
@@ -272,7 +274,7 @@ fn slo_leaves_a_healthy_pool_to_its_inner_loop() {
         let slo = DeciderConfig::Slo(SloConfig::default());
         let mut autoscaler = policy(slo, 0).build();
         let plant = Plant::new(20.0, Lag::Size(ticks), 30);
-        let (sizes, waiting) = settle(&mut autoscaler, plant);
+        let (sizes, waiting) = settle(&mut autoscaler, plant, 1);
         assert_eq!((sizes.iter().min(), sizes.iter().max()), (Some(&30), Some(&30)));
         assert!(waiting < 1.0);
     }
