@@ -106,7 +106,7 @@ fn what_is_legal_and_unwise_gets_a_hint() {
         hints(&utilization(0.8, 0.6)),
         "decider.shrink_when_all limit of utilization: 0.6 is within 0.3 of the limit to grow, \
          0.8; the pool may oscillate\n\
-         signals.utilization: one sample makes a decision; smooth it, over 3 samples or more"
+         signals.utilization: one or two samples make a decision; smooth it, over 3 samples or more"
     );
     let seconds = Duration::from_secs;
     let hasty = PolicyConfig {

@@ -305,7 +305,7 @@ fn hint_at_hasty_shrinks(
     }
 }
 
-/// One sample of a jumpy signal makes a decision on noise.
+/// A sample or two of a jumpy signal make a decision on noise.
 fn hint_at_single_samples(
     signals: &[SignalConfig],
     decider: &DeciderConfig,
@@ -320,7 +320,7 @@ fn hint_at_single_samples(
     };
     let is_single = |signal: &&SignalConfig| {
         let smoothed = signal.smoothing.iter().any(|smoothing| match smoothing {
-            Smoothing::Mean { samples } => 1 < *samples,
+            Smoothing::Mean { samples } => 3 <= *samples,
             Smoothing::Ewma { .. } | Smoothing::Over { .. } => true,
             _ => false,
         });
@@ -328,7 +328,7 @@ fn hint_at_single_samples(
     };
     let names: Vec<Name> = signals.iter().filter(is_single).map(|signal| signal.name).collect();
     for name in names {
-        let advice = "one sample makes a decision; smooth it, over 3 samples or more";
+        let advice = "one or two samples make a decision; smooth it, over 3 samples or more";
         inspection.hint(&format!("signals.{name}"), advice);
     }
 }

@@ -108,6 +108,15 @@ impl Autoscaler {
         self.clone().tick(observation)
     }
 
+    /// Says what the decider and all guards would make of it, whatever the mode and the manual
+    /// target, and changes nothing.
+    #[must_use]
+    pub fn advise(&self, observation: &Observation) -> Decision {
+        let mut adviser = self.clone();
+        adviser.set_mode(Mode::Advise);
+        adviser.tick(observation)
+    }
+
     /// Takes note that the shell applied `decision`.
     pub fn applied(&mut self, decision: &Decision) {
         self.history.applied(decision.at, decision.direction());

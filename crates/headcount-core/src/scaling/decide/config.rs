@@ -74,7 +74,7 @@ impl DeciderConfig {
             Self::Threshold(config) => config.inspect(inspection),
             Self::AllBusy(config) => config.inspect(inspection),
             Self::QueueDepth(config) => config.inspect(inspection),
-            Self::HealthZones(config) => config.inspect(inspection),
+            Self::HealthZones(_) => {}
             Self::Aimd(config) => config.inspect(inspection),
             Self::Pid(config) => config.inspect(inspection),
             Self::Target(config) => config.inspect(inspection),

@@ -4,7 +4,6 @@
 
 use super::Decider;
 use crate::health::Standing;
-use crate::policy::Inspection;
 use crate::scaling::signal::Unit;
 use crate::{Proposal, Reason, Situation, Staffing};
 
@@ -14,25 +13,17 @@ use crate::{Proposal, Reason, Situation, Staffing};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct HealthZones {
-    /// The workers in the critical zone. Default: 1.
+    /// The workers in the critical zone. A policy sets it to its minimum.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub workers_min: u32,
-    /// The workers in the safe zone. Default: 10.
+    /// The workers in the safe zone. A policy sets it to its maximum.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub workers_max: u32,
 }
 
 impl Default for HealthZones {
     fn default() -> Self {
         Self { workers_min: 1, workers_max: 10 }
-    }
-}
-
-impl HealthZones {
-    pub(crate) fn inspect(&self, inspection: &mut Inspection) {
-        inspection.at_least_one("workers_min", self.workers_min);
-        if self.workers_max < self.workers_min {
-            let allowed = format!("it must be at least workers_min, which is {}", self.workers_min);
-            inspection.fault("workers_max", self.workers_max, &allowed);
-        }
     }
 }
 

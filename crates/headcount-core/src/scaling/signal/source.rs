@@ -156,7 +156,7 @@ pub enum Smoothing {
         /// How long ago a reading counts for 1/e of one from now.
         tau: Duration,
     },
-    /// The mean of the last readings, once there are that many: see [`Window::last`].
+    /// The mean of the last readings, once there are that many in a row: see [`Window::last`].
     Mean {
         /// How many, 1 to [`Window::SAMPLES_MAX`].
         samples: u32,

@@ -83,8 +83,9 @@ impl Window {
     /// ones early.
     pub const SAMPLES_MAX: u32 = 1024;
 
-    /// The last `samples` readings of `inner`, however old. There is no reading before that many
-    /// have been had.
+    /// The last `samples` readings of `inner`, one after the other. There is no reading before that
+    /// many have been had, and none where `inner` has none: a gap begins the window anew, for what
+    /// was read before it says nothing of the present.
     ///
     /// `samples` is brought into 1 to [`Window::SAMPLES_MAX`].
     #[must_use]
@@ -131,9 +132,13 @@ impl Signal for Window {
     }
     fn read(&mut self, observation: &Observation) -> Option<f64> {
         let now = observation.at;
-        if let Some(value) = read_finite(&mut *self.inner, observation) {
-            self.recent.forget_from(now);
-            self.recent.push(now, value);
+        match read_finite(&mut *self.inner, observation) {
+            Some(value) => {
+                self.recent.forget_from(now);
+                self.recent.push(now, value);
+            }
+            None if self.span == Duration::MAX => self.recent.forget_before(Timestamp::MAX),
+            None => {}
         }
         self.recent.forget_before(self.first(now));
         if self.recent.len() < self.samples_min {
@@ -174,8 +179,13 @@ mod tests {
 
     #[test]
     fn no_data_is_skipped_and_never_counted_as_zero() {
-        check(last(2, Aggregate::Mean), "0:3 1:- 2:5 3:- 4:7", "- - 4 4 6");
-        check(last(2, Aggregate::Min), "0:3 1:inf 2:5 3:nan 4:7", "- - 3 3 5");
+        check(over(9, 99, Aggregate::Mean), "0:3 1:- 2:5 3:- 4:7", "3 3 4 4 5");
+        check(over(9, 99, Aggregate::Min), "0:3 1:inf 2:5 3:nan 4:2", "3 3 3 3 2");
+    }
+
+    #[test]
+    fn a_gap_begins_the_last_readings_anew() {
+        check(last(2, Aggregate::Mean), "0:3 1:5 2:- 3:7 4:9 5:nan 6:1", "- 4 - - 8 - -");
     }
 
     #[test]
