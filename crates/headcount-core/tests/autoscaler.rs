@@ -113,8 +113,11 @@ fn the_cooldown_spans_a_restart_and_a_lost_history_does_not_shrink() {
     assert_eq!(tick(&mut after, 101, 3, 3).resize(), None, "five seconds are not over");
 
     let mut lost = autoscaler(&Preset::target());
-    assert_eq!(tick(&mut lost, 0, 8, 0).to, Staffing::exactly(8), "it begins by holding");
-    assert_eq!(tick(&mut lost, 61, 8, 0).to, Staffing::exactly(1));
+    for second in 0..60 {
+        let to = tick(&mut lost, second, 8, 0).to;
+        assert_eq!(to, Staffing::exactly(8), "it begins by holding, at {second} s");
+    }
+    assert_eq!(tick(&mut lost, 60, 8, 0).to, Staffing::exactly(1));
 }
 
 #[test]

@@ -220,8 +220,12 @@ fn every_decider_settles_while_its_pool_follows_late() {
 fn every_decider_settles_on_old_sights_at_its_documented_gain() {
     for ticks in 0..=3 {
         let cooldown = ticks as u64 + 1;
-        stepping().iter().for_each(|decider| check(decider, Lag::Sight(ticks), cooldown));
-        naming().iter().for_each(|decider| check(decider, Lag::Sight(ticks), 0));
+        for decider in stepping() {
+            check(&decider, Lag::Sight(ticks), cooldown);
+        }
+        for decider in naming() {
+            check(&decider, Lag::Sight(ticks), 0);
+        }
     }
 }
 

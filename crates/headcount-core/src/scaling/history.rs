@@ -196,6 +196,6 @@ impl Noted for Peak {
     fn read(notes: &mut NotesReader<'_>) -> Option<Self> {
         let (first, last) = Noted::read(notes)?;
         let (floor, ceiling) = Noted::read(notes)?;
-        Some(Self { first, last, staffing: Staffing { floor, ceiling } })
+        (floor <= ceiling).then_some(Self { first, last, staffing: Staffing { floor, ceiling } })
     }
 }

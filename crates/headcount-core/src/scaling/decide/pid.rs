@@ -99,7 +99,8 @@ impl Pid {
         let error = if relative < 1.0 && !spare { 0.0 } else { relative - 1.0 };
         let PidConfig { kp, ki, kd, .. } = self.config;
         let increment = kp * moved + ki * error * seconds + kd * (slope - last.slope);
-        (increment, Sample { slope, ..fresh })
+        // Gains out of this world can add up to no number; then nothing is added.
+        (if increment.is_finite() { increment } else { 0.0 }, Sample { slope, ..fresh })
     }
 }
 
@@ -110,7 +111,7 @@ impl Decider for Pid {
         };
         let (pool, from) = (situation.pool(), situation.from());
         let size = f64::from(from.ceiling.max(1));
-        let relative = known.value / self.config.setpoint;
+        let relative = (known.value / self.config.setpoint).clamp(-RELATIVE_MAX, RELATIVE_MAX);
         let (increment, sample) = self.increment(situation.now(), relative, size);
         self.last = Some(sample);
 
@@ -151,6 +152,9 @@ impl Decider for Pid {
         Some(())
     }
 }
+
+/// The largest multiple of the set-point that is told apart; its slope over a nanosecond is finite.
+const RELATIVE_MAX: f64 = 1e100;
 
 /// The largest size that is proposed; the bounds are far below it.
 const SIZE_MAX: f64 = 4e9;

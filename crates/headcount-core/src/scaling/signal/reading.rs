@@ -44,7 +44,10 @@ impl fmt::Display for Shown {
                 write!(f, "{} ms", Digits(self.value * 1e3))
             }
             Unit::Seconds => write!(f, "{} s", Digits(self.value)),
-            Unit::Ratio => write!(f, "{} %", Digits(self.value * 100.0)),
+            // A hundred times the largest numbers is none any more.
+            Unit::Ratio => {
+                write!(f, "{} %", Digits((self.value * 100.0).clamp(f64::MIN, f64::MAX)))
+            }
             Unit::PerSecond => write!(f, "{}/s", Digits(self.value)),
         }
     }

@@ -320,7 +320,9 @@ impl fmt::Display for SmoothingError {
             Self::NotAboveZero { field, value } => {
                 write!(f, "{field} is {value}; more than 0 is needed")
             }
-            Self::Crossed { low, high } => write!(f, "low ({low}) is not below high ({high})"),
+            Self::Crossed { low, high } => {
+                write!(f, "low is {low}; it must be below high, which is {high}")
+            }
         }
     }
 }
@@ -373,7 +375,7 @@ mod tests {
         check(Smoothing::Over { span, aggregate }, "span is 0; more than 0 is needed");
         let span = Duration::MAX;
         check(Smoothing::Over { span, aggregate }, "percentile is 0; 1 to 100 is allowed");
-        check(Smoothing::Clamp { low: 1.0, high: 1.0 }, "low (1) is not below high (1)");
+        check(Smoothing::Clamp { low: 1.0, high: 1.0 }, "low is 1; it must be below high, which is 1");
         let high = f64::NAN;
         check(Smoothing::Clamp { low: 0.0, high }, "high is NaN; a finite number is needed");
     }

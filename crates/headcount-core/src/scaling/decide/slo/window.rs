@@ -94,9 +94,11 @@ impl Window {
         services_min: f64,
     ) -> Option<Measure> {
         let (now, pool) = (situation.now(), situation.pool());
-        let logs = pool.service_logs?;
+        // A sum that is no number would be compared with for ever, and could not be written down.
+        let is_known = |logs: &LogSums| logs.sum.is_finite() && logs.sum_of_squares.is_finite();
+        let logs = pool.service_logs.filter(is_known)?;
         let Some(opening) = self.opened else {
-            let settling = pool.service.map_or(Duration::ZERO, |service| service.mean * 2);
+            let settling = pool.service.map_or(Duration::ZERO, |service| service.mean.saturating_mul(2));
             if settling <= now.since(self.epoch) {
                 self.open(now, pool, logs);
             }

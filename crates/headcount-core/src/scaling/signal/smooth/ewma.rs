@@ -49,8 +49,9 @@ impl Ewma {
             None => value,
             Some((at, average)) => {
                 let age = now.since(at).as_secs_f64() / self.tau.as_secs_f64();
-                // Both parts are at most as large as what they are parts of: no overflow.
-                average * (-age).exp() - value * (-age).exp_m1()
+                // The parts of two numbers as large as numbers get can add up to more by a rounding.
+                let sum = average * (-age).exp() - value * (-age).exp_m1();
+                sum.clamp(f64::MIN, f64::MAX)
             }
         };
         self.average = Some((now, average));
