@@ -15,14 +15,17 @@
 //!
 //! let policy = Policy::check(&Preset::thread_system().config(), 16).expect("the preset is right");
 //! let mut autoscaler = policy.build();
-//! for second in 0..5 {
-//!     let mut pool = PoolSnapshot::of(Staffing::exactly(4));
-//!     pool.busy = 4;
-//!     let decision = autoscaler.tick(&Observation::new(Timestamp::from_secs(second), pool));
-//!     println!("{}", decision.explain());
+//! let mut explain = |second, busy| {
+//!     let pool = PoolSnapshot { busy, ..PoolSnapshot::of(Staffing::exactly(4)) };
+//!     let observation = Observation::new(Timestamp::from_secs(second), pool);
+//!     autoscaler.tick(&observation).explain().to_string()
+//! };
+//! // Five samples make a reading; until then there is nothing to decide on.
+//! assert_eq!(explain(0, 4), "hold 4: no wish (no data) -> bounds 4");
+//! for second in 1..4 {
+//!     explain(second, 4);
 //! }
-//! // hold 4: no wish (no data) -> bounds 4      (four times: five samples make a reading)
-//! // grow 4 to 5: wants 5 (utilization 100 % > 80 %) -> bounds 5
+//! assert_eq!(explain(4, 4), "grow 4 to 5: wants 5 (utilization 100 % > 80 %) -> bounds 5");
 //! ```
 
 mod inline;

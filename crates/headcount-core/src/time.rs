@@ -155,9 +155,29 @@ impl Weekday {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "WrittenCalendar"))]
 pub struct Calendar {
     weekday: Weekday,
     second_of_day: u32,
+}
+
+/// A time of day as it stands in a file, where it may be past the end of the day.
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+struct WrittenCalendar {
+    weekday: Weekday,
+    second_of_day: u32,
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<WrittenCalendar> for Calendar {
+    type Error = String;
+
+    fn try_from(written: WrittenCalendar) -> Result<Self, String> {
+        let second = written.second_of_day;
+        Self::at_second(written.weekday, second)
+            .ok_or_else(|| format!("second_of_day is {second}; a day ends at second 86399"))
+    }
 }
 
 impl Calendar {

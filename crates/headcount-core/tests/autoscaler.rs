@@ -1,8 +1,15 @@
 //! The autoscaler as a shell uses it: modes, manual targets, asking, saving and restoring.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use headcount_core::decide::Decider;
+use headcount_core::guard::{Cooldown, Guard, HealthBrake};
+use headcount_core::health::Health;
 use headcount_core::{
-    Autoscaler, Decision, ManualTarget, Mode, Observation, Policy, PolicyConfig, PoolSnapshot,
-    Preset, Reason, RestoreError, Staffing, Timestamp,
+    Autoscaler, Bounds, Decision, GuardsConfig, ManualTarget, Mode, Observation, Policy,
+    PolicyConfig, PoolSnapshot, Preset, Proposal, Reason, RestoreError, Situation, Staffing,
+    Timestamp,
 };
 
 fn autoscaler(preset: &Preset) -> Autoscaler {
@@ -121,6 +128,107 @@ fn the_cooldown_spans_a_restart_and_a_lost_history_does_not_shrink() {
 }
 
 #[test]
+fn every_preset_begins_by_holding_except_where_health_alone_decides() {
+    for preset in Preset::all().iter().filter(|preset| preset.name() != "syshealth") {
+        let mut autoscaler = autoscaler(preset);
+        let mut observation = seen(0, 8, 0);
+        observation.pool.longest_idle = Some(Duration::from_hours(1));
+        for second in 0..2 {
+            observation.at = Timestamp::from_secs(second);
+            let to = autoscaler.tick(&observation).to;
+            assert!(Staffing::exactly(8) == to.no_more_than(Staffing::exactly(8)), "{to}");
+        }
+    }
+}
+
+#[test]
+fn a_clock_with_a_new_origin_freezes_nothing() {
+    let mut before = autoscaler(&Preset::gopipe());
+    assert!(tick(&mut before, 864_000, 2, 2).resize().is_some());
+    before
+        .set_manual(Some(ManualTarget { workers: 7, until: Some(Timestamp::from_secs(864_060)) }));
+    let mut after = autoscaler(&Preset::gopipe());
+    after.restore(&before.save()).expect("the same policy wrote it");
+    assert_eq!(tick(&mut after, 0, 3, 3).reason(), Reason::Manual);
+    assert_eq!(tick(&mut after, 59, 7, 7).reason(), Reason::Manual);
+    assert_eq!(tick(&mut after, 60, 7, 7).to, Staffing::exactly(8), "the minute is over");
+}
+
+#[test]
+fn no_decider_can_switch_a_guard_off() {
+    #[derive(Clone, Debug)]
+    struct Sly(Reason);
+    impl Decider for Sly {
+        fn decide(&mut self, _situation: &Situation<'_>) -> Proposal {
+            Proposal::want(Staffing::exactly(1_000_000), self.0)
+        }
+    }
+    let policy = Policy::check(&Preset::gopipe().config(), 8).expect("the preset is right");
+    for reason in [Reason::Off, Reason::Manual, Reason::Steady] {
+        let mut autoscaler = policy.build_with(Box::new(Sly(reason)));
+        assert_eq!(tick(&mut autoscaler, 0, 4, 4).to, Staffing::exactly(8), "{reason}");
+        assert_eq!(tick(&mut autoscaler, 1, 4, 4).to, Staffing::exactly(4), "it cools down");
+    }
+}
+
+#[test]
+fn a_floor_that_falls_is_a_shrink() {
+    #[derive(Clone, Debug)]
+    struct Sinking;
+    impl Decider for Sinking {
+        fn decide(&mut self, situation: &Situation<'_>) -> Proposal {
+            let Staffing { floor, ceiling } = situation.from();
+            let sunk = Staffing { floor: floor.saturating_sub(1), ceiling: ceiling + 1 };
+            Proposal::want(sunk, Reason::External)
+        }
+    }
+    let minute = Cooldown::new(Duration::ZERO, Duration::from_secs(60));
+    let guards: Vec<Arc<dyn Guard>> = vec![Arc::new(minute)];
+    let bounds = Bounds { min: 0, max: 100 };
+    let mut autoscaler = Autoscaler::new(vec![], Box::new(Sinking), guards, bounds);
+    let mut pool = PoolSnapshot::of(Staffing::between(10, 20));
+    for second in 0..=60 {
+        let observation = Observation::new(Timestamp::from_secs(second), pool);
+        let decision = autoscaler.tick(&observation);
+        autoscaler.applied(&decision);
+        (pool.floor, pool.ceiling) = (decision.to.floor, decision.to.ceiling);
+        assert_eq!(pool.floor, if second < 60 { 9 } else { 8 }, "at {second} s");
+    }
+}
+
+#[test]
+fn illness_is_over_when_the_machine_is_well_not_when_the_brake_last_pulled() {
+    let config = PolicyConfig {
+        workers_max: Some(10),
+        guards: GuardsConfig { health: Some(HealthBrake::default()), ..GuardsConfig::default() },
+        ..Preset::target().config()
+    };
+    let mut autoscaler = Policy::check(&config, 8).expect("the policy is right").build();
+    let mut size_at = |second, size, score| {
+        let mut observation = seen(second, size, size);
+        let measured_at = observation.at;
+        observation.health = Some(Health { measured_at, score, worst: None });
+        let decision = autoscaler.tick(&observation);
+        autoscaler.applied(&decision);
+        decision.to.ceiling
+    };
+    for second in 0..600 {
+        assert_eq!(size_at(second, 1, 10.0), 1);
+    }
+    assert_eq!(size_at(600, 1, 90.0), 1, "well for the first time");
+    assert_eq!(size_at(898, 1, 90.0), 1, "five minutes are not over");
+    assert_eq!(size_at(899, 1, 90.0), 2);
+}
+
+#[test]
+fn a_change_that_the_bounds_forbid_is_not_held_back_by_anybody() {
+    let mut autoscaler = autoscaler(&Preset::gopipe());
+    assert_eq!(tick(&mut autoscaler, 0, 7, 7).to, Staffing::exactly(8));
+    let at_the_maximum = tick(&mut autoscaler, 1, 8, 8);
+    assert!(!at_the_maximum.is_suppressed(), "{}", at_the_maximum.explain());
+}
+
+#[test]
 fn notes_of_another_policy_are_refused_and_change_nothing() {
     let mut autoscaler = autoscaler(&Preset::gopipe());
     tick(&mut autoscaler, 0, 2, 2);
@@ -128,6 +236,8 @@ fn notes_of_another_policy_are_refused_and_change_nothing() {
     let mut other = self::autoscaler(&Preset::thread_system());
     tick(&mut other, 0, 2, 2);
     assert_eq!(autoscaler.restore(&other.save()), Err(RestoreError));
+    let spool = self::autoscaler(&Preset::spool());
+    assert_eq!(autoscaler.restore(&spool.save()), Err(RestoreError), "of the same shape");
     assert_eq!(autoscaler.save(), before);
 }
 

@@ -204,6 +204,8 @@ fn naming() -> Vec<DeciderConfig> {
         both(Combine::Max),
         both(Combine::Weighted),
         both(Combine::First),
+        both(Combine::Min),
+        both(Combine::Veto),
     ]
 }
 
@@ -284,8 +286,9 @@ fn slo_leaves_a_healthy_pool_to_its_inner_loop() {
     }
 }
 
-/// The size of an integral controller whose reading is `delay` ticks late, at such a gain.
-fn swing(delay: usize, gain: f64) -> f64 {
+/// An integral controller whose reading is `delay` ticks late, at such a gain: its deviation from
+/// where it should rest, tick by tick, as a multiple of the one it began with.
+fn deviations(delay: usize, gain: f64) -> Vec<f64> {
     const REST: f64 = 1e6;
     let name = Name::new("reading").expect("a name");
     let pid = PidConfig { signal: name, setpoint: 1.0, kp: 0.0, ki: gain, kd: 0.0 };
@@ -302,16 +305,24 @@ fn swing(delay: usize, gain: f64) -> f64 {
     };
     let mut size = REST * 1.001;
     let mut past: VecDeque<f64> = std::iter::repeat_n(size, delay).collect();
-    let mut worst: f64 = 0.0;
+    let mut deviations = Vec::new();
     for second in 0..600 {
         past.push_back(size);
         let seen = past.pop_front().expect("as many as the delay");
         size = propose(&mut decider, second, size, REST / seen);
-        if 500 <= second {
-            worst = worst.max((size / REST - 1.0).abs());
-        }
+        deviations.push((size / REST - 1.0) / 0.001);
     }
-    worst / 0.001
+    deviations
+}
+
+/// The largest deviation after 500 ticks.
+fn swing(delay: usize, gain: f64) -> f64 {
+    deviations(delay, gain)[500..].iter().fold(0.0, |worst: f64, d| worst.max(d.abs()))
+}
+
+/// How far it went past its rest.
+fn overshoot(delay: usize, gain: f64) -> f64 {
+    deviations(delay, gain).iter().fold(0.0, |most: f64, d| most.max(-d))
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
@@ -345,6 +356,10 @@ fn the_stability_bound_is_two_sine_of_pi_over_two_times_two_d_plus_one() {
 fn below_the_monotone_gain_nothing_overshoots() {
     let limits = [1.0, 0.25, 4.0 / 27.0, 27.0 / 256.0];
     for (delay, limit) in limits.into_iter().enumerate() {
+        // A worker of a million is a thousandth of where it began.
         assert!(swing(delay, limit) < 1e-2, "delay {delay} at {limit} comes to rest");
+        assert!(overshoot(delay, limit) < 5e-3, "delay {delay} at {limit} does not overshoot");
+        let above = overshoot(delay, limit * 1.5);
+        assert!(1e-2 < above, "delay {delay} at half as much again does: {above}");
     }
 }

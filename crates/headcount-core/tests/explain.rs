@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use headcount_core::decide::{DeciderConfig, Rule, Step, Threshold};
-use headcount_core::guard::{HealthBrake, StepLimit};
+use headcount_core::guard::{HealthBrake, StepLimit, WarmUp};
 use headcount_core::health::Health;
 use headcount_core::{
     Autoscaler, GuardsConfig, ManualTarget, Mode, Name, Observation, Policy, PolicyConfig,
@@ -25,6 +25,7 @@ fn autoscaler() -> Autoscaler {
         guards: GuardsConfig {
             step: Some(StepLimit { grow_max: Some(8), ..StepLimit::default() }),
             health: Some(HealthBrake::default()),
+            warm_up: Some(WarmUp { span: Duration::ZERO }),
             ..GuardsConfig::default()
         },
         ..PolicyConfig::default()
@@ -100,6 +101,7 @@ hold 16, at 7.000 s, mode automatic
   reads wait p99 0.9 s
   wants 41 (wait p99 0.9 s > 0.5 s), reason latency
   step amends to 24: a step is at most 8
+  warm up allows 24
   breaker veto allows 24
   drain hold allows 24
   health holds 16: health is warning

@@ -91,7 +91,8 @@ impl Name {
     }
 
     /// The name as people read it: `wait_p99` is "wait p99".
-    pub(crate) fn spoken(&self) -> impl fmt::Display + '_ {
+    #[must_use]
+    pub fn spoken(&self) -> impl fmt::Display + '_ {
         struct Spoken<'a>(&'a str);
         impl fmt::Display for Spoken<'_> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use super::config::{GuardsConfig, PolicyConfig, SignalConfig};
 use super::inspection::{Fault, Hint, Inspection};
-use crate::decide::{DeciderConfig, SloConfig};
+use crate::decide::{Decider, DeciderConfig, SloConfig};
 use crate::guard::{
-    AllowanceLimit, Bounds, BreakerVeto, Cooldown, DrainHold, Guard, HealthBrake, StepLimit,
+    AllowanceLimit, Bounds, BreakerVeto, Cooldown, DrainHold, Guard, HealthBrake, StepLimit, WarmUp,
 };
+use crate::roster::RosterConfig;
 use crate::scaling::signal::{Signal, Smoothing, Source};
-use crate::{Autoscaler, Mode, Name, SIGNALS_MAX};
+use crate::{Autoscaler, Mode, Name, SIGNALS_MAX, Staffing};
 
 /// A policy with nothing wrong in it.
 ///
@@ -64,7 +65,8 @@ impl Policy {
         inspection.some_time("tick", tick);
         let samples_kept = config.samples_kept.unwrap_or(60);
         if Self::SAMPLES_KEPT_MAX < samples_kept {
-            inspection.fault("samples_kept", samples_kept, "at most 100000 are kept");
+            let allowed = format!("at most {} are kept", Self::SAMPLES_KEPT_MAX);
+            inspection.fault("samples_kept", samples_kept, &allowed);
         }
         check_signals(&signals, &mut inspection);
         inspection.within("decider", |inspection| decider.inspect(inspection));
@@ -132,18 +134,49 @@ impl Policy {
         }
     }
 
+    /// How a pool hires under this policy, to begin with: between its bounds where it hires for
+    /// tasks that wait, its minimum where the decider names the size.
+    #[must_use]
+    pub fn roster(&self) -> RosterConfig {
+        let Bounds { min, max } = self.bounds;
+        match &self.decider {
+            DeciderConfig::Slo(slo) => RosterConfig {
+                wait_budget: slo.wait_budget,
+                ..RosterConfig::new(Staffing::between(min, max))
+            },
+            _ => RosterConfig::new(Staffing::exactly(min)),
+        }
+    }
+
+    /// A history that was lost begins by holding: for ten ticks, unless the policy says how long.
+    fn warm_up(&self) -> WarmUp {
+        let span = match self.decider {
+            // What was is of no account there: the zone alone names the size.
+            DeciderConfig::HealthZones(_) => Duration::ZERO,
+            _ => self.tick.saturating_mul(10),
+        };
+        self.guards.warm_up.unwrap_or(WarmUp { span })
+    }
+
     /// Builds an autoscaler that remembers nothing yet.
     #[must_use]
     pub fn build(&self) -> Autoscaler {
+        self.build_with(self.decider.build(self.bounds))
+    }
+
+    /// The same with another decider, one of the user's own: signals, guards and bounds are the
+    /// policy's.
+    #[must_use]
+    pub fn build_with(&self, decider: Box<dyn Decider>) -> Autoscaler {
         let signals = self.signals.iter().map(|signal| (signal.name, build_signal(signal)));
-        let decider = self.decider.build(self.bounds);
-        let mut autoscaler = Autoscaler::with_names(signals.collect(), decider, self.line_up());
+        let (signals, guards) = (signals.collect(), self.line_up());
+        let mut autoscaler = Autoscaler::with_names(signals, decider, guards, self.bounds);
         autoscaler.set_mode(self.mode);
         autoscaler.keep_samples(self.samples_kept as usize);
         autoscaler
     }
 
-    /// The guards in their order, the softest first.
+    /// The guards in their order, the softest first. The bounds follow by themselves.
     fn line_up(&self) -> Vec<Arc<dyn Guard>> {
         fn some<G: Guard + 'static>(guard: Option<G>) -> Option<Arc<dyn Guard>> {
             guard.map(|guard| Arc::new(guard) as Arc<dyn Guard>)
@@ -155,7 +188,7 @@ impl Policy {
             some(self.guards.step),
             some(self.guards.cooldown),
             some(self.guards.hold_peak),
-            some(self.guards.warm_up),
+            some(Some(self.warm_up())),
             some(self.guards.error_veto),
             some(Some(BreakerVeto {})),
             some(Some(DrainHold {})),
@@ -163,8 +196,6 @@ impl Policy {
             some(self.guards.health.map(brake)),
             some(self.guards.memory),
             some(Some(AllowanceLimit {})),
-            // Last, so that nothing can overrule it.
-            some(Some(self.bounds)),
         ];
         line.into_iter().flatten().collect()
     }
@@ -205,11 +236,15 @@ fn check_signals(signals: &[SignalConfig], inspection: &mut Inspection) {
             }
             if SMOOTHINGS_MAX < signal.smoothing.len() {
                 let many = format!("{} long", signal.smoothing.len());
-                inspection.fault("smoothing", many, "at most 8 steps are allowed");
+                let allowed = format!("at most {SMOOTHINGS_MAX} steps are allowed");
+                inspection.fault("smoothing", many, &allowed);
             }
             for (step, smoothing) in signal.smoothing.iter().enumerate() {
                 if let Err(error) = smoothing.check() {
-                    inspection.refuse(&format!("smoothing[{step}]"), &error.to_string());
+                    let (field, value, allowed) = error.parts();
+                    inspection.within(&format!("smoothing[{step}]"), |inspection| {
+                        inspection.fault(field, value, &allowed);
+                    });
                 }
             }
         });
@@ -226,7 +261,8 @@ fn with_implied(mut signals: Vec<SignalConfig>, inspection: &mut Inspection) -> 
     }
     if SIGNALS_MAX < signals.len() {
         let many = format!("{} signals", signals.len());
-        inspection.fault("signals", many, "at most 16 are read, with those that parts ask for");
+        let allowed = format!("at most {SIGNALS_MAX} are read, with those that parts ask for");
+        inspection.fault("signals", many, &allowed);
     }
     signals
 }

@@ -60,6 +60,9 @@ pub struct SignalConfig {
 
 /// The guards that can be set. Three more are always there and have nothing to set: the breaker
 /// veto, the hold while draining and the allowance. So are the bounds.
+///
+/// One that a preset has is switched off by a value that never binds: a cooldown or window of 0, a
+/// rate of 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
@@ -70,7 +73,7 @@ pub struct GuardsConfig {
     pub cooldown: Option<Cooldown>,
     /// Keeps the highest proposal of a window. Default: none.
     pub hold_peak: Option<HoldPeak>,
-    /// Lets a new pool come to itself. Default: none.
+    /// Lets a new pool come to itself. Default: for ten ticks.
     pub warm_up: Option<WarmUp>,
     /// Refuses growth while tasks fail. Default: none.
     pub error_veto: Option<ErrorVeto>,
@@ -84,6 +87,9 @@ pub struct GuardsConfig {
 
 impl PolicyConfig {
     /// The same, with what is left out taken from `base`.
+    ///
+    /// A part is taken whole, from here or from there: a cooldown that is written here stands alone,
+    /// without those of its fields that `base` has.
     #[must_use]
     pub fn or(self, base: Self) -> Self {
         Self {

@@ -71,7 +71,7 @@ impl Inspection {
     /// Inspects a part that stands under `field`.
     pub(crate) fn within(&mut self, field: &str, inspect: impl FnOnce(&mut Self)) {
         let outer = self.path.len();
-        if !self.path.is_empty() && !field.starts_with('[') {
+        if !self.path.is_empty() {
             self.path.push('.');
         }
         self.path.push_str(field);
@@ -83,13 +83,6 @@ impl Inspection {
     pub(crate) fn fault(&mut self, field: &str, value: impl fmt::Display, allowed: &str) {
         let field = self.full(field);
         self.faults.push(Fault { field, value: value.to_string(), allowed: allowed.to_owned() });
-    }
-
-    /// Notes a fault that a part put into words itself: `what is value; what is allowed`.
-    pub(crate) fn refuse(&mut self, field: &str, message: &str) {
-        let (what, allowed) = message.split_once("; ").unwrap_or((message, ""));
-        let (part, value) = what.split_once(" is ").unwrap_or(("", what));
-        self.within(field, |inspection| inspection.fault(part, value, allowed));
     }
 
     /// Notes that `field` is unwise.

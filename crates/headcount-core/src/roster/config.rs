@@ -29,8 +29,8 @@ pub struct RosterConfig {
     /// How long it takes from hiring a worker until it takes a task. 0 by default; a pool puts in
     /// what it measures, rather a high percentile than the mean.
     pub spawn_delay: Duration,
-    /// How long a worker above the floor stays parked. 1 s by default; the best choice is the cost
-    /// of starting a worker over the cost of keeping one.
+    /// How long a worker above the floor stays parked. 1 s by default; [`RosterConfig::break_even`]
+    /// says what is best.
     pub idle_time: Duration,
     /// How many workers may be written off at once, and so exist beyond the ceiling. 0, the
     /// default: a stuck worker keeps its place.
@@ -50,6 +50,22 @@ impl RosterConfig {
         }
     }
 
+    /// The idle time after which keeping a worker has cost as much as starting another one.
+    ///
+    /// `start_cost` is what a start costs, in the time of a worker at work; `keep_share` is what a
+    /// parked worker costs beside one at work, 1 being as much. Whatever the load does next, a pool
+    /// that waits for so long pays at most twice what one would that knew it beforehand.
+    ///
+    /// Nothing to keep, or nonsense, is for ever.
+    #[must_use]
+    pub fn break_even(start_cost: Duration, keep_share: f64) -> Duration {
+        let seconds = start_cost.as_secs_f64() / keep_share;
+        match 0.0 < keep_share {
+            true => Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
+            false => Duration::MAX,
+        }
+    }
+
     /// How long a task waits before a worker is hired for it.
     ///
     /// 85 % of the wait budget, less the spawn delay. The rest is a reserve: timers ring late and
@@ -64,6 +80,19 @@ impl RosterConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_worker_is_kept_for_as_long_as_another_one_would_cost() {
+        let check = |cost, share, expected| {
+            assert_eq!(RosterConfig::break_even(cost, share), expected);
+        };
+        let millis = Duration::from_millis;
+        check(millis(50), 1.0, millis(50));
+        check(millis(50), 0.1, millis(500));
+        check(millis(50), 0.0, Duration::MAX);
+        check(millis(50), f64::NAN, Duration::MAX);
+        check(Duration::MAX, 0.5, Duration::MAX);
+    }
 
     #[test]
     fn patience_is_never_negative_and_never_overflows() {

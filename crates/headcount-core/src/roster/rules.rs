@@ -224,14 +224,15 @@ impl Roster {
     /// The pool as an observation has it, as far as the roster knows it.
     #[must_use]
     pub fn snapshot(&self, now: Timestamp, waiting: &dyn Waiting) -> PoolSnapshot {
-        let Counts { live, starting, busy, parked, retiring, .. } = self.counts();
+        let Counts { live, starting, busy, parked, leaving, retiring, .. } = self.counts();
         let longest_parked = self.crew.longest_parked();
         PoolSnapshot {
             live,
             starting,
             busy,
             parked,
-            retiring,
+            // Who was told to leave and is not gone yet is on the way out as well.
+            retiring: retiring + leaving,
             queued: waiting.queued(),
             oldest_wait: waiting.submitted(0).map(|submitted| now.since(submitted)),
             longest_idle: longest_parked.map(|(_, since)| now.since(since)),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::decide::Decider;
 use super::decision::{Decision, SIGNALS_MAX};
-use super::guard::{GUARDS_MAX, Guard, Review};
+use super::guard::{Bounds, GUARDS_MAX, Guard, Review};
 use super::history::History;
 use super::mode::{ManualTarget, Mode};
 use super::notes::{Noted, Notes, NotesReader};
@@ -18,6 +18,7 @@ use super::signal::{Reading, Signal, read_finite};
 use super::situation::Situation;
 use super::staffing::Staffing;
 use super::stats::{Sample, Samples, Stats};
+use crate::health::{Standing, Zone};
 use crate::{List, Name, Timestamp};
 
 /// Decides what a pool's staffing should be, and says why.
@@ -45,6 +46,9 @@ pub struct Autoscaler {
     signals: Vec<(Name, Box<dyn Signal>)>,
     decider: Box<dyn Decider>,
     guards: Vec<(Name, Arc<dyn Guard>)>,
+    bounds: Bounds,
+    /// Says which policy the notes are of.
+    fingerprint: u64,
     mode: Mode,
     manual: Option<ManualTarget>,
     history: History,
@@ -55,34 +59,42 @@ pub struct Autoscaler {
 impl Autoscaler {
     /// Puts an autoscaler together from parts. Policies do this; so may a plug-in.
     ///
-    /// The guards stand in the order in which they are asked; the last one has the last word.
+    /// The guards stand in the order in which they are asked. The bounds come after them, so that
+    /// nothing can overrule them.
     ///
     /// # Panics
     ///
-    /// With more than [`SIGNALS_MAX`] signals or [`GUARDS_MAX`] guards.
+    /// With more than [`SIGNALS_MAX`] signals, or more than 15 guards beside the bounds.
     #[must_use]
     pub fn new(
         signals: Vec<Box<dyn Signal>>,
         decider: Box<dyn Decider>,
         guards: Vec<Arc<dyn Guard>>,
+        bounds: Bounds,
     ) -> Self {
         let named = signals.into_iter().map(|signal| (Name::cut(signal.name()), signal));
-        Self::with_names(named.collect(), decider, guards)
+        Self::with_names(named.collect(), decider, guards, bounds)
     }
 
     /// The same, with signals under the names that a policy gave them.
     pub(crate) fn with_names(
         signals: Vec<(Name, Box<dyn Signal>)>,
         decider: Box<dyn Decider>,
-        guards: Vec<Arc<dyn Guard>>,
+        mut guards: Vec<Arc<dyn Guard>>,
+        bounds: Bounds,
     ) -> Self {
-        assert!(signals.len() <= SIGNALS_MAX, "an autoscaler reads at most 16 signals");
-        assert!(guards.len() <= GUARDS_MAX, "an autoscaler has at most 16 guards");
+        // Last, so that nothing can overrule it.
+        guards.push(Arc::new(bounds));
+        assert!(signals.len() <= SIGNALS_MAX, "an autoscaler reads at most {SIGNALS_MAX} signals");
+        assert!(guards.len() <= GUARDS_MAX, "an autoscaler has at most {GUARDS_MAX} guards");
         let span = guards.iter().map(|guard| guard.looks_back()).max();
+        let fingerprint = fingerprint(&format!("{signals:?} {decider:?}"));
         Self {
             signals,
             decider,
             guards: guards.into_iter().map(|g| (Name::cut(g.name()), g)).collect(),
+            bounds,
+            fingerprint,
             mode: Mode::Automatic,
             manual: None,
             history: History::over(span.unwrap_or(Duration::ZERO)),
@@ -93,10 +105,12 @@ impl Autoscaler {
 
     /// Decides what the staffing should be. Applies nothing.
     pub fn tick(&mut self, observation: &Observation) -> Decision {
+        self.follow_clock(observation.at);
         let readings = self.read(observation);
-        let proposal = self.propose(observation, &readings);
-        let decision = self.review(observation, readings, proposal);
+        let (proposal, asked) = self.propose(observation, &readings);
+        let decision = self.review(observation, readings, proposal, asked);
         self.history.decided(&decision);
+        self.note_illness(observation, &decision);
         self.stats.decided(&decision, observation.pool.live);
         self.samples.add(observation);
         decision
@@ -119,7 +133,7 @@ impl Autoscaler {
 
     /// Takes note that the shell applied `decision`.
     pub fn applied(&mut self, decision: &Decision) {
-        self.history.applied(decision.at, decision.direction());
+        self.history.applied(decision.at, decision.from, decision.to);
         self.stats.applied(decision.at, decision.direction());
     }
 
@@ -134,32 +148,50 @@ impl Autoscaler {
         readings
     }
 
+    /// A clock that runs back has a new origin, as after a restart. What is remembered keeps its
+    /// age: as if no time had passed.
+    fn follow_clock(&mut self, now: Timestamp) {
+        let step = self.history.latest().map_or(Duration::ZERO, |latest| latest.since(now));
+        if step.is_zero() {
+            return;
+        }
+        self.history.shift(step);
+        if let Some(manual) = &mut self.manual {
+            manual.until = manual.until.map(|until| until.before(step));
+        }
+    }
+
+    /// What is wanted, and who is to be asked about it.
     fn propose(
         &mut self,
         observation: &Observation,
         readings: &List<Reading, SIGNALS_MAX>,
-    ) -> Proposal {
+    ) -> (Proposal, Asked) {
         if self.manual.is_some_and(|manual| !manual.holds_at(observation.at)) {
             self.manual = None;
         }
         let situation =
             Situation { observation, readings: readings.as_slice(), history: &self.history };
         match (self.mode, self.manual) {
-            (Mode::Off, _) => Proposal::abstain(Reason::Off),
+            (Mode::Off, _) => (Proposal::abstain(Reason::Off), Asked::Nobody),
             (Mode::Manual | Mode::Automatic, Some(manual)) => {
-                Proposal::want(Staffing::exactly(manual.workers), Reason::Manual)
+                let staffing = Staffing::exactly(manual.workers);
+                (Proposal::want(staffing, Reason::Manual), Asked::Limits)
             }
-            (Mode::Manual, None) => Proposal::abstain(Reason::Manual),
-            (Mode::Automatic | Mode::Advise, _) => self.decider.decide(&situation),
+            (Mode::Manual, None) => (Proposal::abstain(Reason::Manual), Asked::Nobody),
+            (Mode::Automatic | Mode::Advise, _) => {
+                (self.decider.decide(&situation).in_full(situation.from()), Asked::All)
+            }
         }
     }
 
-    /// Asks the guards. A manual target is only held to the limits; off, nobody is asked.
+    /// Asks the guards in their order.
     fn review(
         &self,
         observation: &Observation,
         readings: List<Reading, SIGNALS_MAX>,
         proposal: Proposal,
+        asked: Asked,
     ) -> Decision {
         let situation =
             Situation { observation, readings: readings.as_slice(), history: &self.history };
@@ -167,10 +199,10 @@ impl Autoscaler {
         let mut to = proposal.wanted.unwrap_or(from);
         let mut rulings = List::new();
         for (name, guard) in &self.guards {
-            let is_asked = match proposal.reason {
-                Reason::Off => false,
-                Reason::Manual => guard.is_limit(),
-                _ => true,
+            let is_asked = match asked {
+                Asked::Nobody => false,
+                Asked::Limits => guard.is_limit(),
+                Asked::All => true,
             };
             if !is_asked {
                 continue;
@@ -180,7 +212,17 @@ impl Autoscaler {
             let fits = rulings.push(Review { guard: *name, ruling });
             assert!(fits, "no more guards than there is room for rulings");
         }
-        Decision { at: observation.at, mode: self.mode, from, to, readings, proposal, rulings }
+        let (at, mode, bounds) = (observation.at, self.mode, self.bounds);
+        Decision { at, mode, bounds, from, to, readings, proposal, rulings }
+    }
+
+    /// Remembers that the machine is unwell, where a guard looks after it.
+    fn note_illness(&mut self, observation: &Observation, decision: &Decision) {
+        let is_watched = self.guards.iter().any(|(_, guard)| guard.watches_health());
+        let standing = Standing::of(observation.health.as_ref(), observation.at);
+        if is_watched && standing.zone != Zone::Safe && self.mode.applies() {
+            self.history.braked(observation.at, decision.to.ceiling);
+        }
     }
 
     /// How far it may go by itself.
@@ -242,6 +284,7 @@ impl Autoscaler {
     #[must_use]
     pub fn save(&self) -> Notes {
         let mut notes = Notes::default();
+        (NOTES_VERSION, self.fingerprint).write(&mut notes);
         self.history.save(&mut notes);
         self.manual.map(|manual| (manual.workers, manual.until)).write(&mut notes);
         self.signals.iter().for_each(|(_, signal)| signal.save(&mut notes));
@@ -254,8 +297,8 @@ impl Autoscaler {
     ///
     /// # Errors
     ///
-    /// When the notes are of another policy, or damaged. Then nothing is changed, and the
-    /// autoscaler goes on as it was; a new one begins by holding.
+    /// When the notes are of another policy (other signals, another decider) or damaged. Then
+    /// nothing is changed, and the autoscaler goes on as it was; a new one begins by holding.
     pub fn restore(&mut self, notes: &Notes) -> Result<(), RestoreError> {
         let mut restored = self.clone();
         let mut reader = notes.reader();
@@ -269,6 +312,10 @@ impl Autoscaler {
     }
 
     fn load(&mut self, notes: &mut NotesReader<'_>) -> Option<()> {
+        let written_by = <(u64, u64)>::read(notes)?;
+        if written_by != (NOTES_VERSION, self.fingerprint) {
+            return None;
+        }
         let span = self.guards.iter().map(|(_, guard)| guard.looks_back()).max();
         self.history = History::load(span.unwrap_or(Duration::ZERO), notes)?;
         let manual = Option::<(u32, Option<Timestamp>)>::read(notes)?;
@@ -276,6 +323,23 @@ impl Autoscaler {
         self.signals.iter_mut().try_for_each(|(_, signal)| signal.load(notes))?;
         self.decider.load(notes)
     }
+}
+
+/// Who is asked about a proposal. It follows from the mode, and no decider can change it.
+#[derive(Clone, Copy)]
+enum Asked {
+    Nobody,
+    Limits,
+    All,
+}
+
+/// The form of the notes; another one is not read.
+const NOTES_VERSION: u64 = 1;
+
+/// A number for a text (FNV-1a): the same text, the same number, on every machine.
+fn fingerprint(text: &str) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 /// Notes that do not fit: another policy wrote them, or they are damaged.

@@ -5,7 +5,7 @@
 
 use super::direction::Direction;
 use super::explain::{Explained, ExplainedFully};
-use super::guard::{Because, GUARDS_MAX, Review};
+use super::guard::{Bounds, GUARDS_MAX, Review};
 use super::mode::Mode;
 use super::proposal::{Proposal, Reason};
 use super::signal::Reading;
@@ -35,6 +35,8 @@ pub struct Decision {
     pub at: Timestamp,
     /// The mode it was made in.
     pub mode: Mode,
+    /// What the policy allows.
+    pub bounds: Bounds,
     /// The staffing in force.
     pub from: Staffing,
     /// The staffing that should be.
@@ -70,11 +72,7 @@ impl Decision {
     #[must_use]
     pub fn is_suppressed(&self) -> bool {
         let wanted = self.proposal.wanted.unwrap_or(self.from);
-        let bounds = self.rulings.iter().find_map(|review| match review.ruling.because() {
-            Some(Because::Bounds { min, max }) => Some((min, max)),
-            _ => None,
-        });
-        let allowed = bounds.map_or(wanted, |(min, max)| wanted.within(min, max));
+        let allowed = wanted.within(self.bounds.min, self.bounds.max);
         allowed != self.from && self.resize().is_none()
     }
 

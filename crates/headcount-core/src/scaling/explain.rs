@@ -6,7 +6,6 @@ use super::decision::Decision;
 use super::direction::Direction;
 use super::guard::Ruling;
 use super::mode::Mode;
-use super::proposal::Reason;
 
 /// One line: what happens, what was wanted, and who changed it on the way.
 ///
@@ -58,10 +57,10 @@ fn write_outcome(decision: &Decision, f: &mut fmt::Formatter<'_>) -> fmt::Result
 /// `wants 41 (wait p99 0.9 s > 0.5 s)`, or why nothing is wanted.
 fn write_wish(decision: &Decision, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let proposal = &decision.proposal;
-    match (proposal.wanted, proposal.reason) {
-        (_, Reason::Off) => return write!(f, "the autoscaler is off"),
-        (None, reason) => return write!(f, "no wish ({reason})"),
-        (Some(wanted), _) => write!(f, "wants {wanted}")?,
+    match (decision.mode, proposal.wanted) {
+        (Mode::Off, _) => return write!(f, "the autoscaler is off"),
+        (_, None) => return write!(f, "no wish ({})", proposal.reason),
+        (_, Some(wanted)) => write!(f, "wants {wanted}")?,
     }
     match &proposal.evidence {
         Some(evidence) => write!(f, " ({evidence})"),

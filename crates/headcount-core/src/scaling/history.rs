@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use super::decision::Decision;
 use super::direction::Direction;
-use super::guard::Because;
 use super::notes::{Noted, Notes, NotesReader};
 use super::staffing::Staffing;
 use crate::Timestamp;
@@ -17,17 +16,20 @@ use crate::Timestamp;
 /// What guards may know of the past.
 ///
 /// ```
-/// use headcount_core::History;
+/// use headcount_core::{History, Staffing, Timestamp};
 ///
-/// let history = History::default();
+/// let mut history = History::default();
 /// assert_eq!(history.last_grow(), None, "a new history knows of no change");
+/// history.applied(Timestamp::from_secs(9), Staffing::exactly(4), Staffing::exactly(6));
+/// assert_eq!(history.last_grow(), Some(Timestamp::from_secs(9)));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
     began: Option<Timestamp>,
+    latest: Option<Timestamp>,
     last_grow: Option<Timestamp>,
     last_shrink: Option<Timestamp>,
-    moves: VecDeque<(Timestamp, bool)>,
+    moves: VecDeque<Move>,
     peaks: VecDeque<Peak>,
     peak_span: Duration,
     brake: Option<Brake>,
@@ -41,12 +43,15 @@ struct Peak {
     staffing: Staffing,
 }
 
-/// When the health brake last held the pool down, and to what.
+/// A change that was applied: when, and whether it was a growth.
+type Move = (Timestamp, bool);
+
+/// When the machine was last unwell, and how many workers it was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Brake {
-    /// When it last did.
+    /// When it last was.
     pub at: Timestamp,
-    /// The most workers that it left.
+    /// The most workers at that time.
     pub ceiling: u32,
 }
 
@@ -90,7 +95,13 @@ impl History {
         self.last_grow.max(self.last_shrink)
     }
 
-    /// When the health brake last held the pool down.
+    /// When the last tick was.
+    #[must_use]
+    pub fn latest(&self) -> Option<Timestamp> {
+        self.latest
+    }
+
+    /// When the machine was last unwell.
     #[must_use]
     pub fn brake(&self) -> Option<Brake> {
         self.brake
@@ -115,32 +126,52 @@ impl History {
     /// Takes note of a decision, applied or not.
     pub(crate) fn decided(&mut self, decision: &Decision) {
         self.began.get_or_insert(decision.at);
+        self.latest = Some(decision.at);
         if let Some(wanted) = decision.proposal.wanted {
-            self.remember_peak(decision.at, wanted);
-        }
-        let braked = decision
-            .rulings
-            .iter()
-            .any(|review| matches!(review.ruling.because(), Some(Because::Health { .. })));
-        if braked {
-            self.brake = Some(Brake { at: decision.at, ceiling: decision.to.ceiling });
+            self.proposed(decision.at, wanted);
         }
     }
 
-    /// Takes note of a change that the shell made.
-    pub(crate) fn applied(&mut self, at: Timestamp, direction: Direction) {
-        match direction {
-            Direction::Grow => self.last_grow = Some(at),
-            Direction::Shrink => self.last_shrink = Some(at),
-            Direction::Hold => return,
+    /// Takes note that the machine was unwell.
+    pub(crate) fn braked(&mut self, at: Timestamp, ceiling: u32) {
+        self.brake = Some(Brake { at, ceiling });
+    }
+
+    /// Moves everything that is remembered `step` into the past.
+    pub(crate) fn shift(&mut self, step: Duration) {
+        let earlier = |at: &mut Timestamp| *at = at.before(step);
+        let times = [&mut self.began, &mut self.latest, &mut self.last_grow, &mut self.last_shrink];
+        times.into_iter().flatten().for_each(earlier);
+        self.moves.iter_mut().for_each(|(at, _)| earlier(at));
+        for peak in &mut self.peaks {
+            earlier(&mut peak.first);
+            earlier(&mut peak.last);
+        }
+        self.brake.iter_mut().for_each(|brake| earlier(&mut brake.at));
+    }
+
+    /// Takes note of a change that was applied. A growth of either end is a growth, a fall of
+    /// either end a shrink; one change can be both.
+    pub fn applied(&mut self, at: Timestamp, from: Staffing, to: Staffing) {
+        let grew = from.floor < to.floor || from.ceiling < to.ceiling;
+        let shrank = to.floor < from.floor || to.ceiling < from.ceiling;
+        if grew {
+            self.last_grow = Some(at);
+        }
+        if shrank {
+            self.last_shrink = Some(at);
+        }
+        if !grew && !shrank {
+            return;
         }
         if self.moves.len() == Self::MOVES_MAX {
             self.moves.pop_front();
         }
-        self.moves.push_back((at, direction == Direction::Grow));
+        self.moves.push_back((at, Direction::between(from, to) == Direction::Grow));
     }
 
-    fn remember_peak(&mut self, at: Timestamp, staffing: Staffing) {
+    /// Takes note of a proposal, applied or not.
+    pub fn proposed(&mut self, at: Timestamp, staffing: Staffing) {
         let stale = at.before(self.peak_span);
         while self.peaks.front().is_some_and(|peak| peak.last < stale) {
             self.peaks.pop_front();
@@ -165,6 +196,7 @@ impl History {
 
     pub(crate) fn save(&self, notes: &mut Notes) {
         self.began.write(notes);
+        self.latest.write(notes);
         self.last_grow.write(notes);
         self.last_shrink.write(notes);
         self.moves.write(notes);
@@ -176,16 +208,21 @@ impl History {
     pub(crate) fn load(span: Duration, notes: &mut NotesReader<'_>) -> Option<Self> {
         let mut history = Self::over(span);
         history.began = Noted::read(notes)?;
+        history.latest = Noted::read(notes)?;
         history.last_grow = Noted::read(notes)?;
         history.last_shrink = Noted::read(notes)?;
-        let moves = VecDeque::<(Timestamp, bool)>::read(notes)?;
-        history.moves.extend(moves.into_iter().take(Self::MOVES_MAX));
-        let peaks = VecDeque::<Peak>::read(notes)?;
-        history.peaks.extend(peaks.into_iter().take(Self::PEAKS_MAX));
+        history.moves.extend(newest(VecDeque::<Move>::read(notes)?, Self::MOVES_MAX));
+        history.peaks.extend(newest(VecDeque::<Peak>::read(notes)?, Self::PEAKS_MAX));
         let brake = Option::<(Timestamp, u32)>::read(notes)?;
         history.brake = brake.map(|(at, ceiling)| Brake { at, ceiling });
         Some(history)
     }
+}
+
+/// The last `most` of them.
+fn newest<T>(items: VecDeque<T>, most: usize) -> impl Iterator<Item = T> {
+    let surplus = items.len().saturating_sub(most);
+    items.into_iter().skip(surplus)
 }
 
 impl Noted for Peak {

@@ -29,6 +29,18 @@ pub struct Notes {
 }
 
 impl Notes {
+    /// The words, to be kept somewhere.
+    #[must_use]
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// Notes of words that were kept somewhere.
+    #[must_use]
+    pub fn of_words(words: Vec<u64>) -> Self {
+        Self { words }
+    }
+
     /// Reads from the first word on.
     #[must_use]
     pub fn reader(&self) -> NotesReader<'_> {

@@ -74,7 +74,7 @@ pub struct PoolSnapshot {
     pub parked: u32,
     /// Workers that were hired and have not begun yet.
     pub starting: u32,
-    /// Workers above the ceiling, which leave after their task.
+    /// Workers on their way out: told to leave and not gone yet, or above the ceiling.
     pub retiring: u32,
     /// Tasks that wait.
     pub queued: u64,
@@ -269,8 +269,26 @@ pub enum Breaker {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "Vec<(Name, f64)>", into = "Vec<(Name, f64)>"))]
 pub struct Externals {
     readings: Vec<(Name, f64)>,
+}
+
+/// Through the same door as one by one.
+impl TryFrom<Vec<(Name, f64)>> for Externals {
+    type Error = ExternalError;
+
+    fn try_from(readings: Vec<(Name, f64)>) -> Result<Self, ExternalError> {
+        let mut externals = Self::default();
+        readings.into_iter().try_for_each(|(name, value)| externals.set(name, value))?;
+        Ok(externals)
+    }
+}
+
+impl From<Externals> for Vec<(Name, f64)> {
+    fn from(externals: Externals) -> Self {
+        externals.readings
+    }
 }
 
 /// Why an external reading was refused.

@@ -20,6 +20,8 @@ use crate::{List, Name};
 pub struct Proposal {
     /// The staffing wanted. `None`: the decider abstains, and the pool stays as it is.
     pub wanted: Option<Staffing>,
+    /// Whether only its floor is meant, and the ceiling is left to others.
+    pub floor_only: bool,
     /// Why.
     pub reason: Reason,
     /// The comparison that decided it, where there was one.
@@ -36,6 +38,24 @@ impl Proposal {
     #[must_use]
     pub fn want(staffing: Staffing, reason: Reason) -> Self {
         Self { wanted: Some(staffing), reason, ..Self::default() }
+    }
+
+    /// Proposes at least `workers`, and nothing about how many more there may be.
+    #[must_use]
+    pub fn at_least(workers: u32, reason: Reason) -> Self {
+        Self { floor_only: true, ..Self::want(Staffing::exactly(workers), reason) }
+    }
+
+    /// The same for a pool at `from`: one that means the floor only leaves the ceiling where it
+    /// is, if that is high enough.
+    pub(crate) fn in_full(self, from: Staffing) -> Self {
+        match self.wanted {
+            Some(Staffing { floor, .. }) if self.floor_only => {
+                let ceiling = from.ceiling.max(floor);
+                Self { wanted: Some(Staffing { floor, ceiling }), ..self }
+            }
+            _ => self,
+        }
     }
 
     /// Proposes nothing.
@@ -94,8 +114,14 @@ pub struct Evidence {
 
 impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (value, limit) = (self.unit.show(self.value), self.unit.show(self.limit));
-        write!(f, "{} {value} {} {limit}", self.name.spoken(), self.comparison)
+        let shown = |value| self.unit.show(value).to_string();
+        let (name, comparison) = (self.name.spoken(), self.comparison);
+        let (value, limit) = (shown(self.value), shown(self.limit));
+        match value == limit && self.value != self.limit {
+            // So near that rounding hides the difference: then the number as it is.
+            true => write!(f, "{name} {} {comparison} {}", self.value, self.limit),
+            false => write!(f, "{name} {value} {comparison} {limit}"),
+        }
     }
 }
 
@@ -172,6 +198,8 @@ pub enum Reason {
     Knee,
     /// A reading from outside.
     External,
+    /// One decider wanted a change and another one the opposite.
+    Objection,
     /// Nothing asks for a change.
     #[default]
     Steady,
@@ -198,6 +226,7 @@ impl fmt::Display for Reason {
             Self::WaitBudget => "wait budget",
             Self::Knee => "knee",
             Self::External => "external reading",
+            Self::Objection => "objection",
             Self::Steady => "steady",
             Self::NoData => "no data",
             Self::Off => "off",

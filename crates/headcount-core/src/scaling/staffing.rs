@@ -16,11 +16,27 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(from = "Written"))]
 pub struct Staffing {
     /// The least number of workers.
     pub floor: u32,
     /// The greatest number of workers.
     pub ceiling: u32,
+}
+
+/// A staffing as it stands in a file, where the ends may cross.
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+struct Written {
+    floor: u32,
+    ceiling: u32,
+}
+
+#[cfg(feature = "serde")]
+impl From<Written> for Staffing {
+    fn from(written: Written) -> Self {
+        Self::between(written.floor, written.ceiling)
+    }
 }
 
 impl Staffing {

@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use headcount_core::guard::WarmUp;
 use headcount_core::health::Health;
 use headcount_core::{
     Autoscaler, Decision, ManualTarget, Observation, Policy, PolicyConfig, PoolSnapshot, Preset,
@@ -34,8 +35,12 @@ impl World {
     }
 
     /// A pool of `size` under a policy, on a machine with `cores`.
+    ///
+    /// The documents know no hold at the beginning; it is ours, and tested by itself.
     pub(crate) fn with(config: &PolicyConfig, cores: u32, size: u32) -> Self {
-        let policy = Policy::check(config, cores).expect("a policy without faults");
+        let mut config = config.clone();
+        config.guards.warm_up.get_or_insert(WarmUp { span: Duration::ZERO });
+        let policy = Policy::check(&config, cores).expect("a policy without faults");
         Self {
             autoscaler: policy.build(),
             now: Timestamp::ORIGIN,

@@ -50,12 +50,18 @@ impl Decider for Backlog {
     fn decide(&mut self, situation: &Situation<'_>) -> Proposal {
         let arrivals = situation.reading(self.arrivals.as_str());
         let service = situation.reading(self.service.as_str());
+        let pool = situation.pool();
         let (Some(arrivals), Some(service)) = (arrivals, service) else {
-            return Proposal::abstain(Reason::NoData);
+            // Nothing comes and nothing waits: however long tasks take, who is busy is enough.
+            let is_quiet = arrivals.is_some_and(|known| known.value == 0.0) && pool.queued == 0;
+            return match is_quiet {
+                true => Proposal::want(Staffing::exactly(pool.busy), Reason::Backlog),
+                false => Proposal::abstain(Reason::NoData),
+            };
         };
         let load = arrivals.value * service.value;
         let per_worker = self.wait_max.as_secs_f64() / service.value.max(1e-9);
-        let clearing = situation.pool().queued as f64 / per_worker;
+        let clearing = pool.queued as f64 / per_worker;
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // `as` saturates.
         let size = (load + clearing - EPSILON).ceil() as u32;
         let mut proposal = Proposal::want(Staffing::exactly(size), Reason::Backlog);
@@ -86,5 +92,12 @@ mod tests {
     #[test]
     fn without_arrivals_or_service_it_abstains() {
         check_with(Backlog::default(), 4, &[("arrival_rate", 5.0)], |_| {}, "abstains no data");
+    }
+
+    #[test]
+    fn where_nothing_comes_and_nothing_waits_the_busy_are_enough() {
+        let quiet = [("arrival_rate", 0.0)];
+        check_with(Backlog::default(), 9, &quiet, |o| o.pool.busy = 2, "2 backlog");
+        check_with(Backlog::default(), 9, &quiet, |o| o.pool.queued = 2, "abstains no data");
     }
 }

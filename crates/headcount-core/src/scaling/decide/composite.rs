@@ -1,7 +1,8 @@
 //! Several deciders, one proposal.
 //!
 //! Every part is asked at every tick, so that each keeps its memory up to date. A part that
-//! abstains has no say; when all abstain, so does the whole.
+//! abstains has no say; when all abstain, so does the whole. A part that means a floor only raises
+//! what the others come to, however they are combined.
 
 use super::steps::EPSILON;
 use super::{Decider, DeciderConfig};
@@ -85,12 +86,14 @@ impl CompositeConfig {
 
     pub(crate) fn inspect(&self, depth: usize, inspection: &mut Inspection) {
         if Self::DEPTH_MAX <= depth {
-            inspection.fault("parts", "nested too deep", "at most 4 composites deep are allowed");
+            let allowed = format!("at most {} composites deep are allowed", Self::DEPTH_MAX);
+            inspection.fault("parts", "nested too deep", &allowed);
             return;
         }
         if self.parts.is_empty() || Self::PARTS_MAX < self.parts.len() {
             let many = format!("{} parts", self.parts.len());
-            inspection.fault("parts", many, "1 to 8 parts are needed");
+            let allowed = format!("1 to {} parts are needed", Self::PARTS_MAX);
+            inspection.fault("parts", many, &allowed);
         }
         for (index, part) in self.parts.iter().enumerate() {
             inspection.within(&format!("parts[{index}]"), |inspection| {
@@ -119,98 +122,117 @@ impl Composite {
     pub fn new(combine: Combine, parts: Vec<(f64, Box<dyn Decider>)>) -> Self {
         Self { combine, parts }
     }
+}
 
-    /// Keeps the proposal that is further in one direction, with both ends of both.
-    fn extreme(&mut self, situation: &Situation<'_>, way: Direction) -> Option<Proposal> {
-        self.fold(situation, |best, next, _| {
-            let (Some(ours), Some(theirs)) = (best.wanted, next.wanted) else { return };
-            let further = Direction::between(ours, theirs) == way;
-            let both = match way {
-                Direction::Shrink => ours.no_more_than(theirs),
-                _ => ours.no_less_than(theirs),
-            };
-            if further {
-                *best = next;
-            }
-            best.wanted = Some(both);
-        })
+/// What the parts said so far.
+struct Tally {
+    combine: Combine,
+    from: Staffing,
+    /// What comes of it, if anybody had a say.
+    joined: Option<Proposal>,
+    /// The most that a part wants as the least.
+    floor: Option<Proposal>,
+    weights: f64,
+    floors: f64,
+    ceilings: f64,
+    heaviest: f64,
+    objections: u32,
+}
+
+impl Tally {
+    fn new(combine: Combine, from: Staffing) -> Self {
+        let (weights, floors, ceilings, heaviest) = (0.0, 0.0, 0.0, 0.0);
+        let (joined, floor, objections) = (None, None, 0);
+        Self { combine, from, joined, floor, weights, floors, ceilings, heaviest, objections }
     }
 
-    /// The first proposal that is none of abstention.
-    fn first(&mut self, situation: &Situation<'_>) -> Option<Proposal> {
-        self.fold(situation, |_, _, _| {})
+    /// Takes in what the part at `index` said.
+    fn add(&mut self, index: usize, weight: f64, said: Proposal) {
+        let Some(wanted) = said.wanted else { return };
+        if said.floor_only {
+            let most = self.floor.and_then(|floor| floor.wanted);
+            if most.is_none_or(|most| most.floor < wanted.floor) {
+                self.floor = Some(said);
+            }
+            return;
+        }
+        self.weights += weight;
+        self.floors += weight * f64::from(wanted.floor);
+        self.ceilings += weight * f64::from(wanted.ceiling);
+        if index != 0 && self.combine == Combine::Veto {
+            self.object(wanted);
+            return;
+        }
+        let Some(mut joined) = self.joined else {
+            self.heaviest = weight;
+            self.joined = Some(said);
+            return;
+        };
+        let ours = joined.wanted.unwrap_or(wanted);
+        let leads = match self.combine {
+            Combine::Max => Direction::between(ours, wanted) == Direction::Grow,
+            Combine::Min => Direction::between(ours, wanted) == Direction::Shrink,
+            Combine::Weighted => self.heaviest < weight,
+            Combine::First | Combine::Veto => false,
+        };
+        let estimates = joined.estimates;
+        let (mut lead, others) = if leads { (said, estimates) } else { (joined, said.estimates) };
+        // Everybody's estimates are shown, those of the part that leads first.
+        for estimate in &others {
+            lead.estimate(estimate.name.as_str(), estimate.unit, estimate.value);
+        }
+        lead.wanted = Some(match self.combine {
+            Combine::Max => ours.no_less_than(wanted),
+            Combine::Min => ours.no_more_than(wanted),
+            _ => ours,
+        });
+        self.heaviest = self.heaviest.max(weight);
+        joined = lead;
+        self.joined = Some(joined);
+    }
+
+    /// Counts a part that wants the opposite of what the first one wants.
+    fn object(&mut self, wanted: Staffing) {
+        let way = |to| Direction::between(self.from, to);
+        let wish = self.joined.and_then(|leader| leader.wanted).map_or(Direction::Hold, way);
+        let other = way(wanted);
+        if wish != Direction::Hold && other != Direction::Hold && wish != other {
+            self.objections += 1;
+        }
+    }
+
+    /// One proposal out of all.
+    fn outcome(self) -> Option<Proposal> {
+        let Some(mut joined) = self.joined else { return self.floor };
+        if self.combine == Combine::Weighted {
+            // The mean is nobody's own wish, so nobody's evidence stands for it.
+            joined.wanted =
+                Some(Staffing::between(self.mean(self.floors), self.mean(self.ceilings)));
+            joined.evidence = None;
+        }
+        if 0 < self.objections {
+            joined.wanted = Some(self.from);
+            joined.reason = Reason::Objection;
+            joined.estimate("objections", Unit::Count, f64::from(self.objections));
+        }
+        let floor = self.floor.and_then(|floor| floor.wanted).map_or(0, |wanted| wanted.floor);
+        joined.wanted = joined.wanted.map(|wanted| wanted.at_least(floor));
+        Some(joined)
     }
 
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // `as` saturates.
-    fn weighted(&mut self, situation: &Situation<'_>) -> Option<Proposal> {
-        let mut sums = (0.0, 0.0, 0.0);
-        let mut heaviest: Option<(f64, Proposal)> = None;
-        for (weight, part) in &mut self.parts {
-            let proposal = part.decide(situation);
-            let Some(wanted) = proposal.wanted else { continue };
-            sums.0 += *weight;
-            sums.1 += *weight * f64::from(wanted.floor);
-            sums.2 += *weight * f64::from(wanted.ceiling);
-            if heaviest.as_ref().is_none_or(|(most, _)| *most < *weight) {
-                heaviest = Some((*weight, proposal));
-            }
-        }
-        let (_, mut proposal) = heaviest?;
-        let mean = |sum: f64| (sum / sums.0 - EPSILON).ceil() as u32;
-        proposal.wanted = Some(Staffing::between(mean(sums.1), mean(sums.2)));
-        Some(proposal)
-    }
-
-    /// The leader's proposal, or a hold where anybody objects.
-    fn vetoed(&mut self, situation: &Situation<'_>) -> Option<Proposal> {
-        let from = situation.from();
-        let way = |proposal: &Proposal| Direction::between(from, proposal.wanted.unwrap_or(from));
-        let (_, leader) = self.parts.first_mut()?;
-        let mut leading = leader.decide(situation);
-        let wish = way(&leading);
-        let mut objections = 0.0;
-        for (_, part) in self.parts.iter_mut().skip(1) {
-            let other = way(&part.decide(situation));
-            if other != Direction::Hold && wish != Direction::Hold && other != wish {
-                objections += 1.0;
-            }
-        }
-        if 0.0 < objections {
-            leading.wanted = Some(from);
-            leading.estimate("objections", Unit::Count, objections);
-        }
-        leading.wanted.is_some().then_some(leading)
-    }
-
-    /// Folds the proposals that are none of abstention, in order.
-    fn fold(
-        &mut self,
-        situation: &Situation<'_>,
-        mut join: impl FnMut(&mut Proposal, Proposal, f64),
-    ) -> Option<Proposal> {
-        let mut folded: Option<Proposal> = None;
-        for (weight, part) in &mut self.parts {
-            let proposal = part.decide(situation);
-            match &mut folded {
-                _ if proposal.wanted.is_none() => {}
-                None => folded = Some(proposal),
-                Some(folded) => join(folded, proposal, *weight),
-            }
-        }
-        folded
+    fn mean(&self, sum: f64) -> u32 {
+        (sum / self.weights - EPSILON).ceil() as u32
     }
 }
 
 impl Decider for Composite {
     fn decide(&mut self, situation: &Situation<'_>) -> Proposal {
-        let proposal = match self.combine {
-            Combine::Max => self.extreme(situation, Direction::Grow),
-            Combine::Min => self.extreme(situation, Direction::Shrink),
-            Combine::First => self.first(situation),
-            Combine::Weighted => self.weighted(situation),
-            Combine::Veto => self.vetoed(situation),
-        };
-        proposal.unwrap_or_else(|| Proposal::abstain(Reason::NoData))
+        let mut tally = Tally::new(self.combine, situation.from());
+        for (index, (weight, part)) in self.parts.iter_mut().enumerate() {
+            tally.add(index, *weight, part.decide(situation));
+        }
+        tally.outcome().unwrap_or_else(|| Proposal::abstain(Reason::NoData))
     }
 
     fn save(&self, notes: &mut Notes) {
@@ -225,7 +247,10 @@ impl Decider for Composite {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scaling::decide::harness::{Says, check};
+    use crate::decide::{PidConfig, ScheduleConfig, ShiftConfig, SloConfig};
+    use crate::scaling::decide::harness::{Says, check, check_observed};
+    use crate::scaling::signal::Reading;
+    use crate::{Calendar, History, Name, Observation, PoolSnapshot, Timestamp, Weekday};
 
     fn check_combined(combine: Combine, sizes: &[Option<u32>], expected: &str) {
         let weights = [1.0, 3.0, 1.0];
@@ -258,10 +283,47 @@ mod tests {
     }
 
     #[test]
+    fn a_floor_raises_what_the_others_come_to() {
+        for (combine, expected) in [(Combine::Min, "5"), (Combine::Max, "5"), (Combine::First, "5")]
+        {
+            let shift = ShiftConfig { days: vec![], from_second: 0, to_second: 0, workers: 5 };
+            let schedule = ScheduleConfig { shifts: vec![shift] }.build();
+            let parts: Vec<(f64, Box<dyn Decider>)> =
+                vec![(1.0, Box::new(schedule)), (1.0, Box::new(Says(Some(2))))];
+            let noon = Calendar::new(Weekday::Monday, 12, 0);
+            let told = format!("{expected} external reading");
+            let composite = Composite::new(combine, parts);
+            check_observed(composite, 8, |o| o.calendar = noon, &told);
+        }
+    }
+
+    #[test]
+    fn everybodys_estimates_are_shown() {
+        let slo = DeciderConfig::Slo(SloConfig::default());
+        let aimd = DeciderConfig::Pid(PidConfig::default());
+        let config = CompositeConfig {
+            combine: Combine::Min,
+            parts: vec![PartConfig::of(aimd), PartConfig::of(slo)],
+        };
+        let mut composite = config.build(Bounds { min: 1, max: 8 });
+        let observation =
+            Observation::new(Timestamp::ORIGIN, PoolSnapshot::of(Staffing::exactly(4)));
+        let name = Name::cut("utilization");
+        let (unit, reason, value) = (Unit::Ratio, Reason::WorkerUtilization, Some(0.7));
+        let readings = [Reading { name, unit, reason, value }];
+        let history = History::default();
+        let situation =
+            Situation { observation: &observation, readings: &readings, history: &history };
+        let proposal = composite.decide(&situation);
+        let names: Vec<_> = proposal.estimates.iter().map(|e| e.name.to_string()).collect();
+        assert!(names.contains(&"increment".to_owned()) && names.contains(&"trust".to_owned()));
+    }
+
+    #[test]
     fn one_that_wants_the_other_way_is_enough_for_a_veto() {
         check_combined(Combine::Veto, &[Some(12), Some(8), None], "12 external reading");
-        check_combined(Combine::Veto, &[Some(12), Some(7), None], "8 external reading");
-        check_combined(Combine::Veto, &[Some(4), Some(9), None], "8 external reading");
+        check_combined(Combine::Veto, &[Some(12), Some(7), None], "8 objection");
+        check_combined(Combine::Veto, &[Some(4), Some(9), None], "8 objection");
         check_combined(Combine::Veto, &[None, Some(9), None], "abstains no data");
     }
 }

@@ -11,6 +11,8 @@
 //! second stays below all of these at one tick a second.
 
 use super::Decider;
+use std::time::Duration;
+
 use super::steps::{EPSILON, staying};
 use super::threshold::evidence;
 use crate::policy::Inspection;
@@ -88,10 +90,16 @@ impl Pid {
     fn increment(&self, now: Timestamp, relative: f64, size: f64) -> (f64, Sample) {
         let fresh = Sample { at: now, relative, slope: 0.0 };
         let Some(last) = self.last else { return (0.0, fresh) };
-        let seconds = now.since(last.at).as_secs_f64();
-        if seconds <= 0.0 {
+        if now < last.at {
+            // A clock with a new origin: there is nothing to compare with.
+            return (0.0, fresh);
+        }
+        let gap = now.since(last.at);
+        if gap.is_zero() {
             return (0.0, last);
         }
+        // Whatever it was that happened in a long gap, this error did not last all through it.
+        let seconds = gap.min(GAP_MAX).as_secs_f64();
         let moved = relative - last.relative;
         let slope = moved / seconds;
         // Where one worker fewer would be one too few, the error is as small as it gets.
@@ -156,6 +164,9 @@ impl Decider for Pid {
 /// The largest multiple of the set-point that is told apart; its slope over a nanosecond is finite.
 const RELATIVE_MAX: f64 = 1e100;
 
+/// The longest time for which an error is taken to have lasted.
+const GAP_MAX: Duration = Duration::from_secs(10);
+
 /// The largest size that is proposed; the bounds are far below it.
 const SIZE_MAX: f64 = 4e9;
 
@@ -186,6 +197,20 @@ mod tests {
     fn a_moved_set_point_does_not_kick() {
         let pid = PidConfig { kp: 5.0, ki: 0.0, kd: 5.0, setpoint: 0.1, ..PidConfig::default() };
         story(pid.build(), 10, "utilization", &[0.7, 0.7, 0.7], "10 10 10");
+    }
+
+    #[test]
+    fn an_hour_without_ticks_is_no_hour_of_error() {
+        let mut pid = PidConfig::default().build();
+        let at = |seconds| Timestamp::from_secs(seconds);
+        pid.last = Some(Sample { at: at(0), relative: 1.03, slope: 0.0 });
+        let (increment, _) = pid.increment(at(3600), 1.03, 100.0);
+        assert!((increment - 0.03).abs() < 1e-9, "ten seconds of it: {increment}");
+        let (increment, sample) = pid.increment(at(7), 2.0, 100.0);
+        assert!(0.0 < increment && sample.at == at(7));
+        pid.last = Some(sample);
+        let (increment, sample) = pid.increment(at(3), 2.0, 100.0);
+        assert_eq!((increment, sample.at), (0.0, at(3)), "it goes on from the new origin");
     }
 
     #[test]

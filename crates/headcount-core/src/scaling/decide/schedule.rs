@@ -1,11 +1,12 @@
 //! Keeps so many workers at such a time of day.
 //!
-//! It only ever asks for a floor; beside another decider, under `max`, it raises what that one
-//! wants in time for the morning.
+//! It only ever asks for a floor. Beside other deciders it raises what they want, in time for the
+//! morning; alone it keeps the floor and leaves the ceiling where it is. Between shifts it gives the
+//! floor back.
 
 use super::Decider;
 use crate::policy::Inspection;
-use crate::{Calendar, Proposal, Reason, Situation, Staffing, Weekday};
+use crate::{Calendar, Proposal, Reason, Situation, Weekday};
 
 /// The written form of a [`Schedule`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,7 +33,7 @@ pub struct ShiftConfig {
     pub workers: u32,
 }
 
-/// Proposes the workers of the shift that holds now, and abstains between shifts.
+/// Proposes the workers of the shift that holds now as the least there should be.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     shifts: Vec<ShiftConfig>,
@@ -48,7 +49,8 @@ impl ScheduleConfig {
         }
         if Self::SHIFTS_MAX < self.shifts.len() {
             let many = format!("{} shifts", self.shifts.len());
-            inspection.fault("shifts", many, "at most 256 are allowed");
+            let allowed = format!("at most {} are allowed", Self::SHIFTS_MAX);
+            inspection.fault("shifts", many, &allowed);
         }
         for (index, shift) in self.shifts.iter().enumerate() {
             inspection.within(&format!("shifts[{index}]"), |inspection| {
@@ -94,10 +96,8 @@ impl Decider for Schedule {
             return Proposal::abstain(Reason::NoData);
         };
         let holding = self.shifts.iter().filter(|shift| shift.holds_at(now));
-        match holding.map(|shift| shift.workers).max() {
-            Some(workers) => Proposal::want(Staffing::exactly(workers), Reason::Scheduled),
-            None => Proposal::abstain(Reason::Scheduled),
-        }
+        let workers = holding.map(|shift| shift.workers).max();
+        Proposal::at_least(workers.unwrap_or(0), Reason::Scheduled)
     }
 }
 
@@ -123,7 +123,7 @@ mod tests {
         check(&shifts, Weekday::Friday, 12, "30 scheduled");
         check(&shifts, Weekday::Friday, 14, "10 scheduled");
         check(&shifts, Weekday::Monday, 12, "10 scheduled");
-        check(&shifts, Weekday::Monday, 18, "abstains scheduled");
+        check(&shifts, Weekday::Monday, 18, "0 scheduled");
     }
 
     #[test]
@@ -131,15 +131,15 @@ mod tests {
         let night = [shift(&[Weekday::Friday], 22, 6, 8)];
         check(&night, Weekday::Friday, 23, "8 scheduled");
         check(&night, Weekday::Saturday, 5, "8 scheduled");
-        check(&night, Weekday::Saturday, 6, "abstains scheduled");
-        check(&night, Weekday::Friday, 5, "abstains scheduled");
+        check(&night, Weekday::Saturday, 6, "0 scheduled");
+        check(&night, Weekday::Friday, 5, "0 scheduled");
     }
 
     #[test]
     fn a_shift_from_an_hour_to_the_same_lasts_a_day() {
         let day = [shift(&[Weekday::Sunday], 9, 9, 3)];
         check(&day, Weekday::Monday, 8, "3 scheduled");
-        check(&day, Weekday::Monday, 9, "abstains scheduled");
+        check(&day, Weekday::Monday, 9, "0 scheduled");
     }
 
     #[test]

@@ -133,7 +133,8 @@ impl Threshold {
             [("grow_when_any", &self.grow_when_any), ("shrink_when_all", &self.shrink_when_all)]
         {
             if Self::RULES_MAX < rules.len() {
-                inspection.fault(field, format!("{} rules", rules.len()), "at most 16 are allowed");
+                let allowed = format!("at most {} are allowed", Self::RULES_MAX);
+                inspection.fault(field, format!("{} rules", rules.len()), &allowed);
             }
             for (index, rule) in rules.iter().enumerate() {
                 inspection.within(&format!("{field}[{index}]"), |inspection| {

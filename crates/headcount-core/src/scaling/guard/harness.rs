@@ -1,10 +1,8 @@
 //! One door to all guards: a scene, what is wanted, and what is left of it as text.
 
-use super::{Guard, Ruling};
+use super::{Bounds, Guard};
 use crate::health::Health;
 use crate::scaling::decision::Decision;
-use crate::scaling::direction::Direction;
-use crate::scaling::guard::{Because, Review};
 use crate::scaling::signal::{Reading, Unit};
 use crate::{
     History, List, Mode, Name, Observation, PoolSnapshot, Proposal, Reason, Situation, Staffing,
@@ -30,12 +28,14 @@ impl Scene {
     }
 
     pub(crate) fn grew(mut self, seconds: u64) -> Self {
-        self.history.applied(Timestamp::from_secs(seconds), Direction::Grow);
+        let (few, many) = (Staffing::exactly(1), Staffing::exactly(2));
+        self.history.applied(Timestamp::from_secs(seconds), few, many);
         self
     }
 
     pub(crate) fn shrank(mut self, seconds: u64) -> Self {
-        self.history.applied(Timestamp::from_secs(seconds), Direction::Shrink);
+        let (few, many) = (Staffing::exactly(1), Staffing::exactly(2));
+        self.history.applied(Timestamp::from_secs(seconds), many, few);
         self
     }
 
@@ -47,11 +47,7 @@ impl Scene {
     }
 
     pub(crate) fn braked(mut self, seconds: u64, ceiling: u32) -> Self {
-        let mut decision = decision(seconds, ceiling);
-        let because = Because::Health { zone: crate::health::Zone::Critical, assumed: false };
-        let ruling = Ruling::Hold(because);
-        assert!(decision.rulings.push(Review { guard: Name::cut("health"), ruling }));
-        self.history.decided(&decision);
+        self.history.braked(Timestamp::from_secs(seconds), ceiling);
         self
     }
 
@@ -119,6 +115,7 @@ fn decision(seconds: u64, size: u32) -> Decision {
     Decision {
         at: Timestamp::from_secs(seconds),
         mode: Mode::Automatic,
+        bounds: Bounds { min: 0, max: u32::MAX },
         from: Staffing::exactly(size),
         to: Staffing::exactly(size),
         readings: List::default(),

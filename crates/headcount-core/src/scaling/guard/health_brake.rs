@@ -1,8 +1,8 @@
 //! Brings the pool down while the machine is unwell, and lets it back up slowly.
 //!
 //! Down at once, whatever the cooldowns before it said; up by half as many again, one step a
-//! rest. The recovery is reckoned from when the brake last held the pool down and to what, so it
-//! needs no state of its own and cannot be sped up by ticking faster.
+//! rest. The recovery is reckoned from when the machine was last unwell and how many workers there
+//! were then, so it needs no state of its own and cannot be sped up by ticking faster.
 
 use std::time::Duration;
 
@@ -65,6 +65,10 @@ impl HealthBrake {
 impl Guard for HealthBrake {
     fn name(&self) -> &'static str {
         "health"
+    }
+
+    fn watches_health(&self) -> bool {
+        true
     }
 
     fn review(&self, situation: &Situation<'_>, wanted: Staffing) -> Ruling {

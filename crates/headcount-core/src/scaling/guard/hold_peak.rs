@@ -43,11 +43,13 @@ impl Guard for HoldPeak {
 
     fn review(&self, situation: &Situation<'_>, wanted: Staffing) -> Ruling {
         let (now, history, from) = (situation.now(), situation.history, situation.from());
-        let covered = history.began().is_some_and(|began| self.window <= now.since(began));
-        let peak = match covered {
-            true => history.peak_since(now.before(self.window)).unwrap_or(wanted),
-            false => from,
-        };
+        let age = history.began().map_or(Duration::ZERO, |began| now.since(began));
+        let unseen = self.window.saturating_sub(age);
+        if !unseen.is_zero() {
+            let kept = wanted.no_less_than(from);
+            return Ruling::of(from, wanted, kept, Because::Unremembered(unseen));
+        }
+        let peak = history.peak_since(now.before(self.window)).unwrap_or(wanted);
         // An old peak stops a shrink; it is no reason to grow.
         let kept = wanted.no_less_than(peak.no_more_than(from));
         Ruling::of(from, wanted, kept, Because::Peak(peak))
@@ -77,9 +79,9 @@ mod tests {
 
     #[test]
     fn a_lost_history_begins_by_holding() {
-        Scene::at(59).wanted(&[(0, 1)]).check(&MINUTE, 8, 1, "hold_peak 8");
+        Scene::at(59).wanted(&[(0, 1)]).check(&MINUTE, 8, 1, "hold_peak (1 s left) 8");
         Scene::at(61).wanted(&[(0, 1)]).check(&MINUTE, 8, 1, "yes 1");
-        Scene::at(59).wanted(&[]).check(&MINUTE, 8, 1, "hold_peak 8");
+        Scene::at(59).wanted(&[]).check(&MINUTE, 8, 1, "hold_peak (60 s left) 8");
         Scene::at(59).wanted(&[(0, 1)]).check(&MINUTE, 8, 20, "yes 20");
     }
 }

@@ -82,6 +82,11 @@ pub trait Guard: Send + Sync + fmt::Debug {
         Duration::ZERO
     }
 
+    /// Whether it looks after the machine's health; then the history remembers when that was bad.
+    fn watches_health(&self) -> bool {
+        false
+    }
+
     /// Says what may come of `wanted`.
     fn review(&self, situation: &Situation<'_>, wanted: Staffing) -> Ruling;
 }

@@ -73,8 +73,10 @@ pub enum Because {
     Step(u32),
     /// The last change was too short a while ago; so much is left to wait.
     Cooling(Duration),
-    /// This was wanted within the window, or the window is not over yet.
+    /// This was wanted within the window.
     Peak(Staffing),
+    /// The history does not reach back over the window, and will in so long.
+    Unremembered(Duration),
     /// The pool began so short a while ago that this is left to wait.
     WarmingUp(Duration),
     /// This share of tasks fails.
@@ -130,7 +132,7 @@ pub(crate) struct Brief(Because);
 impl fmt::Display for Brief {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Because::Cooling(left) | Because::WarmingUp(left) => {
+            Because::Cooling(left) | Because::WarmingUp(left) | Because::Unremembered(left) => {
                 write!(f, " ({} left)", Unit::Seconds.show(left.as_secs_f64()))
             }
             Because::Errors(rate) => write!(f, " ({} fail)", Unit::Ratio.show(rate)),
@@ -153,6 +155,9 @@ impl fmt::Display for Because {
                 write!(f, "the last change is too recent, {} left to wait", seconds(left))
             }
             Self::Peak(peak) => write!(f, "{peak} was wanted within the window"),
+            Self::Unremembered(left) => {
+                write!(f, "what was wanted before is not known, {} left to see", seconds(left))
+            }
             Self::WarmingUp(left) => write!(f, "warming up, {} left", seconds(left)),
             Self::Errors(rate) => write!(f, "{} of tasks fail", Unit::Ratio.show(*rate)),
             Self::Breaker(Breaker::HalfOpen) => write!(f, "the circuit breaker is half open"),

@@ -6,8 +6,8 @@
 use super::{Because, Guard, Ruling};
 use crate::{Situation, Staffing};
 
-/// Limits how far one decision may go, as a number of workers and as a share of their present
-/// number, up and down apart.
+/// Limits how far one decision may go, as a number of workers and as a share of the ceiling in
+/// force, up and down apart.
 ///
 /// ```
 /// use headcount_core::guard::StepLimit;
@@ -22,11 +22,11 @@ use crate::{Situation, Staffing};
 pub struct StepLimit {
     /// Workers added at once. Default: no limit.
     pub grow_max: Option<u32>,
-    /// Workers added at once, as a share of the present ones. Default: no limit.
+    /// Workers added at once, as a share of the ceiling in force. Default: no limit.
     pub grow_share_max: Option<f64>,
     /// Workers given up at once. Default: no limit.
     pub shrink_max: Option<u32>,
-    /// Workers given up at once, as a share of the present ones. Default: no limit.
+    /// Workers given up at once, as a share of the ceiling in force. Default: no limit.
     pub shrink_share_max: Option<f64>,
 }
 
@@ -44,7 +44,8 @@ impl Guard for StepLimit {
         };
         let left =
             Staffing::between(limit(from.floor, wanted.floor), limit(from.ceiling, wanted.ceiling));
-        let most = if from.ceiling < wanted.ceiling { grow } else { shrink };
+        let is_growth = left.floor < wanted.floor || left.ceiling < wanted.ceiling;
+        let most = if is_growth { grow } else { shrink };
         Ruling::of(from, wanted, left, Because::Step(most))
     }
 }

@@ -275,7 +275,8 @@ impl Signal for IdleTime {
     }
     fn read(&mut self, observation: &Observation) -> Option<f64> {
         let pool = &observation.pool;
-        let nobody_parked = || (0 < pool.live).then_some(Duration::ZERO);
+        // Nobody parked is no time at all; parked for an unknown time is unknown.
+        let nobody_parked = || (pool.parked == 0 && 0 < pool.live).then_some(Duration::ZERO);
         pool.longest_idle.or_else(nobody_parked).map(|idle| idle.as_secs_f64())
     }
 }

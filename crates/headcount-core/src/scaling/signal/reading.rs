@@ -26,7 +26,8 @@ pub enum Unit {
 
 impl Unit {
     /// `value` as people read it: `0.9 s`, `81 %`, `12/s`.
-    pub(crate) fn show(self, value: f64) -> impl fmt::Display {
+    #[must_use]
+    pub fn show(self, value: f64) -> impl fmt::Display {
         Shown { unit: self, value }
     }
 }

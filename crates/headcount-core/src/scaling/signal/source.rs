@@ -25,8 +25,6 @@ use crate::Name;
 /// assert_eq!(Source::named("weather"), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Source {
     /// See [`Utilization`].
@@ -130,6 +128,27 @@ impl fmt::Display for Source {
             Self::External(name) => write!(f, "{}{name}", Self::EXTERNAL),
             fixed => f.pad(fixed.build().name()),
         }
+    }
+}
+
+/// Written as its name, the way a decider or guard calls it.
+#[cfg(feature = "serde")]
+impl serde::Serialize for Source {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Source {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::named(&text).ok_or_else(|| {
+            let names = Self::FIXED.map(|source| source.to_string()).join(", ");
+            let sentence =
+                format!("no signal source is called {text:?}; there are {names}, external.NAME");
+            serde::de::Error::custom(sentence)
+        })
     }
 }
 
@@ -299,31 +318,40 @@ pub enum SmoothingError {
     Crossed { low: f64, high: f64 },
 }
 
-impl fmt::Display for SmoothingError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl SmoothingError {
+    /// The field, its value, and what is allowed there.
+    pub(crate) fn parts(&self) -> (&'static str, String, String) {
+        let told = |field, value: &dyn fmt::Display, allowed| (field, value.to_string(), allowed);
         match *self {
             Self::FewSamples { samples, min: 1 } => {
-                write!(f, "samples is {samples}; at least 1 is needed")
+                told("samples", &samples, "at least 1 is needed".to_owned())
             }
             Self::FewSamples { samples, min } => {
-                write!(f, "samples is {samples}; at least {min} are needed")
+                told("samples", &samples, format!("at least {min} are needed"))
             }
             Self::ManySamples { samples, max } => {
-                write!(f, "samples is {samples}; at most {max} are kept")
+                told("samples", &samples, format!("at most {max} are kept"))
             }
             Self::Percentile(percent) => {
-                write!(f, "percentile is {percent}; 1 to 100 is allowed")
+                told("percentile", &percent, "1 to 100 is allowed".to_owned())
             }
             Self::NotFinite { field, value } => {
-                write!(f, "{field} is {value}; a finite number is needed")
+                told(field, &value, "a finite number is needed".to_owned())
             }
             Self::NotAboveZero { field, value } => {
-                write!(f, "{field} is {value}; more than 0 is needed")
+                told(field, &value, "more than 0 is needed".to_owned())
             }
             Self::Crossed { low, high } => {
-                write!(f, "low is {low}; it must be below high, which is {high}")
+                told("low", &low, format!("it must be below high, which is {high}"))
             }
         }
+    }
+}
+
+impl fmt::Display for SmoothingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (field, value, allowed) = self.parts();
+        write!(f, "{field} is {value}; {allowed}")
     }
 }
 
@@ -375,7 +403,10 @@ mod tests {
         check(Smoothing::Over { span, aggregate }, "span is 0; more than 0 is needed");
         let span = Duration::MAX;
         check(Smoothing::Over { span, aggregate }, "percentile is 0; 1 to 100 is allowed");
-        check(Smoothing::Clamp { low: 1.0, high: 1.0 }, "low is 1; it must be below high, which is 1");
+        check(
+            Smoothing::Clamp { low: 1.0, high: 1.0 },
+            "low is 1; it must be below high, which is 1",
+        );
         let high = f64::NAN;
         check(Smoothing::Clamp { low: 0.0, high }, "high is NaN; a finite number is needed");
     }
