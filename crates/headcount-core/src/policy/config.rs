@@ -88,8 +88,8 @@ pub struct GuardsConfig {
 impl PolicyConfig {
     /// The same, with what is left out taken from `base`.
     ///
-    /// A part is taken whole, from here or from there: a cooldown that is written here stands alone,
-    /// without those of its fields that `base` has.
+    /// A part is taken whole, from here or from there: a cooldown that is written here stands
+    /// alone, without those of its fields that `base` has.
     #[must_use]
     pub fn or(self, base: Self) -> Self {
         Self {

@@ -1,8 +1,8 @@
 //! Keeps so many workers at such a time of day.
 //!
 //! It only ever asks for a floor. Beside other deciders it raises what they want, in time for the
-//! morning; alone it keeps the floor and leaves the ceiling where it is. Between shifts it gives the
-//! floor back.
+//! morning; alone it keeps the floor and leaves the ceiling where it is. Between shifts it gives
+//! the floor back.
 
 use super::Decider;
 use crate::policy::Inspection;

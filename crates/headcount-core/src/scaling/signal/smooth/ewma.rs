@@ -49,7 +49,7 @@ impl Ewma {
             None => value,
             Some((at, average)) => {
                 let age = now.since(at).as_secs_f64() / self.tau.as_secs_f64();
-                // The parts of two numbers as large as numbers get can add up to more by a rounding.
+                // The parts of two numbers as large as numbers get can add up to more by rounding.
                 let sum = average * (-age).exp() - value * (-age).exp_m1();
                 sum.clamp(f64::MIN, f64::MAX)
             }
