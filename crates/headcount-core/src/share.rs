@@ -103,10 +103,12 @@ impl std::error::Error for WeightError {}
 /// What one party wants of the budget.
 ///
 /// ```
-/// use headcount_core::share::{Demand, Weight};
+/// use headcount_core::share::{Demand, Remainders, divide};
 ///
-/// let demand = Demand { weight: Weight::new(2.0).expect("a weight"), ..Demand::of(8) };
-/// assert_eq!((demand.wanted, demand.min, demand.max), (8, 0, u32::MAX));
+/// let modest = Demand { min: 2, ..Demand::of(3) };
+/// let urgent = Demand { priority: 1, max: 6, ..Demand::of(100) };
+/// let grants = divide(8, &[modest, urgent], &mut Remainders::default());
+/// assert_eq!(grants, [2, 6], "a minimum goes before a priority");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

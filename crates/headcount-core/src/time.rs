@@ -108,6 +108,14 @@ pub trait Clock: Send + Sync {
 }
 
 /// A day of the week.
+///
+/// ```
+/// use headcount_core::Weekday;
+///
+/// // A shift that began on Sunday evening may still be on early on Monday.
+/// assert_eq!(Weekday::Monday.previous(), Weekday::Sunday);
+/// assert!(Weekday::Monday < Weekday::Sunday, "the week begins on Monday");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]

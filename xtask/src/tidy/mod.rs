@@ -12,6 +12,7 @@ mod source;
 mod claims;
 mod decisions;
 mod dependence;
+mod examples;
 mod links;
 mod places;
 mod sizes;
@@ -60,6 +61,7 @@ fn faults(house: &House, members: &[Package]) -> Vec<Fault> {
         decisions::faults(house),
         links::faults(house),
         claims::faults(house),
+        examples::faults(house),
         dependence::faults(house, members),
     ]
     .concat();

@@ -20,6 +20,14 @@ pub struct Name {
 }
 
 /// Why a text is not a [`Name`].
+///
+/// ```
+/// use headcount_core::{Name, NameError};
+///
+/// assert_eq!(Name::new("wait p99"), Err(NameError::Letter(' ')));
+/// let error = Name::new(&"a".repeat(40)).expect_err("it is too long");
+/// assert_eq!(error.to_string(), "a name has 40 bytes; at most 31 are allowed");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NameError {

@@ -45,6 +45,26 @@ pub struct PolicyConfig {
 }
 
 /// A signal as somebody wrote it: a source, and what is done to it.
+///
+/// ```
+/// use headcount_core::decide::{DeciderConfig, Target};
+/// use headcount_core::signal::{Smoothing, Source};
+/// use headcount_core::{
+///     Name, Observation, Policy, PolicyConfig, PoolSnapshot, SignalConfig, Staffing, Timestamp,
+/// };
+///
+/// let (name, source) = (Name::new("load").expect("a name"), Source::Utilization);
+/// let smoothing = vec![Smoothing::Mean { samples: 3 }];
+/// let signals = Some(vec![SignalConfig { name, source, smoothing }]);
+/// let decider = Some(DeciderConfig::Target(Target { signal: name, ..Target::default() }));
+/// let config = PolicyConfig { signals, decider, ..PolicyConfig::default() };
+/// let mut autoscaler = Policy::check(&config, 8).expect("no fault").build();
+/// let pool = PoolSnapshot { busy: 4, ..PoolSnapshot::of(Staffing::exactly(4)) };
+/// let mut size_at = |second| {
+///     autoscaler.tick(&Observation::new(Timestamp::from_secs(second), pool)).to.ceiling
+/// };
+/// assert_eq!([0, 1, 2].map(&mut size_at), [4, 4, 6], "it decides on three samples");
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -58,11 +78,31 @@ pub struct SignalConfig {
     pub smoothing: Vec<Smoothing>,
 }
 
-/// The guards that can be set. Three more are always there and have nothing to set: the breaker
-/// veto, the hold while draining and the allowance. So are the bounds.
+/// The guards that can be set.
+///
+/// Three more are always there and have nothing to set: the breaker veto, the hold while draining
+/// and the allowance. So are the bounds.
 ///
 /// One that a preset has is switched off by a value that never binds: a cooldown or window of 0, a
 /// rate of 1.
+///
+/// ```
+/// use headcount_core::guard::StepLimit;
+/// use headcount_core::{
+///     GuardsConfig, Observation, Policy, PolicyConfig, PoolSnapshot, Preset, Staffing,
+/// };
+///
+/// let step = Some(StepLimit { grow_max: Some(2), ..StepLimit::default() });
+/// let guards = GuardsConfig { step, ..GuardsConfig::default() };
+/// let config = PolicyConfig { guards, ..Default::default() }.or(Preset::syshealth().config());
+/// let mut autoscaler = Policy::check(&config, 8).expect("no fault").build();
+/// let pool = PoolSnapshot::of(Staffing::exactly(1));
+/// let decision = autoscaler.tick(&Observation { pool, ..Observation::default() });
+/// assert_eq!(
+///     decision.explain().to_string(),
+///     "grow 1 to 3: wants 5 (health) -> step 3 -> bounds 3"
+/// );
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]

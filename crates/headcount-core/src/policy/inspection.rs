@@ -37,6 +37,21 @@ impl fmt::Display for Fault {
 impl std::error::Error for Fault {}
 
 /// Something in a written policy that can be, and that its author may regret.
+///
+/// ```
+/// use headcount_core::guard::Cooldown;
+/// use headcount_core::{GuardsConfig, Policy, PolicyConfig};
+/// use std::time::Duration;
+///
+/// let cooldown = Some(Cooldown::new(Duration::from_secs(60), Duration::from_secs(30)));
+/// let guards = GuardsConfig { cooldown, ..GuardsConfig::default() };
+/// let config = PolicyConfig { guards, ..PolicyConfig::default() };
+/// let policy = Policy::check(&config, 8).expect("unwise is not wrong");
+/// assert_eq!(
+///     policy.hints()[0].to_string(),
+///     "guards.cooldown.shrink: 30s is shorter than grow, 60s; shrinking should be slower"
+/// );
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
     /// Where it stands.

@@ -37,6 +37,16 @@ pub struct Preset {
 }
 
 /// One number of a preset, and where it comes from.
+///
+/// ```
+/// use headcount_core::Preset;
+///
+/// // Where a system that came before does not say how much, the number is ours.
+/// let spool = Preset::spool();
+/// let ours = spool.origins().iter().filter(|origin| origin.from.starts_with("ours"));
+/// let fields: Vec<&str> = ours.map(|origin| origin.field).collect();
+/// assert_eq!(fields, ["workers_min", "decider.grow_step"]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// What is set, as a path into the policy.

@@ -342,7 +342,16 @@ fn fingerprint(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// Notes that do not fit: another policy wrote them, or they are damaged.
+/// Says that notes do not fit: another policy wrote them, or they are damaged.
+///
+/// ```
+/// use headcount_core::{Policy, Preset, RestoreError};
+///
+/// let build = |preset: Preset| Policy::check(&preset.config(), 8).expect("no fault").build();
+/// let notes = build(Preset::gopipe()).save();
+/// assert_eq!(build(Preset::gopipe()).restore(&notes), Ok(()));
+/// assert_eq!(build(Preset::spool()).restore(&notes), Err(RestoreError), "another decider");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RestoreError;
 

@@ -7,13 +7,36 @@ use super::direction::Direction;
 use super::guard::Ruling;
 use super::mode::Mode;
 
-/// One line: what happens, what was wanted, and who changed it on the way.
+/// Says in one line what happens, what was wanted, and who changed it on the way.
 ///
 /// `hold 16: wants 41 (wait p99 0.9 s > 0.5 s) -> step 24 -> health warning 16 -> bounds 16`
+///
+/// ```
+/// use headcount_core::{Observation, Policy, PoolSnapshot, Preset, Staffing};
+///
+/// let policy = Policy::check(&Preset::gopipe().config(), 8).expect("no fault");
+/// let pool = PoolSnapshot { busy: 2, ..PoolSnapshot::of(Staffing::exactly(2)) };
+/// let observation = Observation { pool, allowance: Some(2), ..Observation::default() };
+/// let decision = policy.build().tick(&observation);
+/// let line = "hold 2: wants 3 (all busy) -> allowance 2 -> bounds 2";
+/// assert_eq!(decision.explain().to_string(), line);
+/// ```
 #[derive(Debug)]
 pub struct Explained<'a>(pub(super) &'a Decision);
 
-/// The same over several lines, with every reading, estimate and ruling.
+/// Tells the whole story of a decision, with every reading, estimate and ruling.
+///
+/// ```
+/// use headcount_core::{Observation, Policy, PoolSnapshot, Preset, Staffing};
+///
+/// let policy = Policy::check(&Preset::gopipe().config(), 8).expect("no fault");
+/// let pool = PoolSnapshot { busy: 2, ..PoolSnapshot::of(Staffing::exactly(2)) };
+/// let observation = Observation { pool, allowance: Some(2), ..Observation::default() };
+/// let text = policy.build().tick(&observation).explain_fully().to_string();
+/// assert!(text.starts_with("hold 2, at 0.000 s, mode automatic\n  wants 3 (all busy)"));
+/// assert!(text.contains("\n  cooldown allows 3\n"), "who agreed is named too");
+/// assert!(text.contains("\n  allowance holds 2: the budget grants 2\n"));
+/// ```
 #[derive(Debug)]
 pub struct ExplainedFully<'a>(pub(super) &'a Decision);
 

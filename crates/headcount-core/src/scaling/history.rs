@@ -47,6 +47,21 @@ struct Peak {
 type Move = (Timestamp, bool);
 
 /// When the machine was last unwell, and how many workers it was left.
+///
+/// ```
+/// use headcount_core::guard::HealthBrake;
+/// use headcount_core::health::Health;
+/// use headcount_core::{Brake, GuardsConfig, Observation, Policy, PolicyConfig, Timestamp};
+///
+/// let guards = GuardsConfig { health: Some(HealthBrake::default()), ..GuardsConfig::default() };
+/// let config = PolicyConfig { guards, ..PolicyConfig::default() };
+/// let mut autoscaler = Policy::check(&config, 8).expect("no fault").build();
+/// let at = Timestamp::from_secs(7);
+/// let health = Some(Health { measured_at: at, score: 20.0, worst: None });
+/// autoscaler.tick(&Observation { at, health, ..Observation::default() });
+/// // From here the pool recovers, step by step.
+/// assert_eq!(autoscaler.history().brake(), Some(Brake { at, ceiling: 1 }));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Brake {
     /// When it last was.

@@ -5,6 +5,19 @@ use std::fmt;
 use crate::Timestamp;
 
 /// How far an autoscaler may go by itself.
+///
+/// ```
+/// use headcount_core::{Mode, Observation, Policy, PoolSnapshot, Preset, Staffing};
+///
+/// let policy = Policy::check(&Preset::gopipe().config(), 8).expect("no fault");
+/// let pool = PoolSnapshot { busy: 2, ..PoolSnapshot::of(Staffing::exactly(2)) };
+/// let mut shadow = policy.build();
+/// shadow.set_mode(Mode::Advise);
+/// let decision = shadow.tick(&Observation { pool, ..Observation::default() });
+/// assert_eq!(decision.resize(), None, "nothing to apply");
+/// let line = "would grow 2 to 3: wants 3 (all busy) -> bounds 3";
+/// assert_eq!(decision.explain().to_string(), line);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -43,6 +56,23 @@ impl fmt::Display for Mode {
 ///
 /// It goes past the decider and past the guards that smooth, but not past the ones that limit:
 /// memory, allowance, bounds.
+///
+/// ```
+/// use headcount_core::{
+///     ManualTarget, Observation, Policy, PoolSnapshot, Preset, Staffing, Timestamp,
+/// };
+///
+/// let policy = Policy::check(&Preset::gopipe().config(), 8).expect("no fault");
+/// let pool = PoolSnapshot { busy: 2, ..PoolSnapshot::of(Staffing::exactly(2)) };
+/// let mut autoscaler = policy.build();
+/// let until = Some(Timestamp::from_secs(60));
+/// autoscaler.set_manual(Some(ManualTarget { workers: 20, until }));
+/// let mut size_at = |second| {
+///     autoscaler.tick(&Observation::new(Timestamp::from_secs(second), pool)).to
+/// };
+/// assert_eq!(size_at(59), Staffing::exactly(8), "as far as the bounds allow");
+/// assert_eq!(size_at(60), Staffing::exactly(3), "expired, it decides by itself again");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ManualTarget {

@@ -49,6 +49,16 @@ impl Notes {
 }
 
 /// Reads [`Notes`] in the order in which they were written.
+///
+/// ```
+/// use headcount_core::{Noted, Notes};
+///
+/// let notes = Notes::of_words(vec![7, 7]);
+/// let mut reader = notes.reader();
+/// assert_eq!(u64::read(&mut reader), Some(7));
+/// assert_eq!(bool::read(&mut reader), None, "no truth value was written as 7");
+/// assert!(reader.is_at_end());
+/// ```
 #[derive(Debug)]
 pub struct NotesReader<'a> {
     words: &'a [u64],
@@ -71,6 +81,27 @@ impl NotesReader<'_> {
 /// A value that can be written into [`Notes`] and read back the same.
 ///
 /// `read` returns `None` for words that `write` cannot have written; it never panics.
+///
+/// ```
+/// use headcount_core::{Noted, Notes, NotesReader};
+///
+/// #[derive(Debug, PartialEq)]
+/// struct Streak(u32);
+///
+/// impl Noted for Streak {
+///     fn write(&self, notes: &mut Notes) {
+///         self.0.write(notes);
+///     }
+///     fn read(notes: &mut NotesReader<'_>) -> Option<Self> {
+///         u32::read(notes).map(Self)
+///     }
+/// }
+///
+/// let mut notes = Notes::default();
+/// Streak(3).write(&mut notes);
+/// assert_eq!(Streak::read(&mut notes.reader()), Some(Streak(3)));
+/// assert_eq!(Streak::read(&mut Notes::of_words(vec![u64::MAX]).reader()), None);
+/// ```
 pub trait Noted: Sized {
     /// Appends the value.
     fn write(&self, notes: &mut Notes);

@@ -133,6 +133,20 @@ impl PoolSnapshot {
 }
 
 /// What happened to tasks since the pool was made.
+///
+/// ```
+/// use headcount_core::signal::{ErrorRate, Signal};
+/// use headcount_core::{Counters, Observation, PoolSnapshot, Timestamp};
+///
+/// let at = |second, counters| {
+///     let pool = PoolSnapshot { counters, ..PoolSnapshot::default() };
+///     Observation::new(Timestamp::from_secs(second), pool)
+/// };
+/// let mut rate = ErrorRate::default();
+/// rate.read(&at(0, Counters { completed: 100, failed: 1, ..Counters::default() }));
+/// let later = at(1, Counters { completed: 120, failed: 6, ..Counters::default() });
+/// assert_eq!(rate.read(&later), Some(0.25), "5 of the 20 that ended since");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Counters {
@@ -210,6 +224,17 @@ impl Statistics {
 /// The natural logarithms of spans in seconds, summed up since the pool was made.
 ///
 /// Sums, not means: two readers can each take their own difference, over windows of their own.
+///
+/// ```
+/// use headcount_core::LogSums;
+/// use std::time::Duration;
+///
+/// let mut logs = LogSums::default();
+/// logs.add(Duration::from_secs(1));
+/// logs.add(Duration::from_secs(4));
+/// let typical_seconds = (logs.sum / logs.count as f64).exp();
+/// assert!((typical_seconds - 2.0).abs() < 1e-9, "the geometric mean");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LogSums {
@@ -233,6 +258,21 @@ impl LogSums {
 }
 
 /// Memory in use and what there is of it.
+///
+/// ```
+/// use headcount_core::guard::{Because, Guard, MemoryLimit, Ruling};
+/// use headcount_core::{History, MemoryUse, Observation, PoolSnapshot, Situation, Staffing};
+///
+/// let pool = PoolSnapshot::of(Staffing::exactly(4));
+/// let memory = Some(MemoryUse { used_bytes: 384 << 20, limit_bytes: 1 << 30 });
+/// let observation = Observation { pool, memory, ..Observation::default() };
+/// let history = History::default();
+/// let situation = Situation { observation: &observation, readings: &[], history: &history };
+/// let limit = MemoryLimit { bytes_per_worker: 64 << 20, use_max: 0.5 };
+/// // Half of it may be used, and 384 MiB are: that is room for two more.
+/// let ruling = limit.review(&situation, Staffing::exactly(9));
+/// assert_eq!(ruling, Ruling::Amend(Staffing::exactly(6), Because::Memory(6)));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct MemoryUse {
@@ -243,6 +283,19 @@ pub struct MemoryUse {
 }
 
 /// The state of a circuit breaker.
+///
+/// ```
+/// use headcount_core::{Breaker, Observation, Policy, PoolSnapshot, Preset, Staffing};
+///
+/// let policy = Policy::check(&Preset::gopipe().config(), 8).expect("no fault");
+/// let pool = PoolSnapshot { busy: 2, ..PoolSnapshot::of(Staffing::exactly(2)) };
+/// let size_with = |breaker| {
+///     let observation = Observation { pool, breaker: Some(breaker), ..Observation::default() };
+///     policy.build().tick(&observation).to.ceiling
+/// };
+/// assert_eq!(size_with(Breaker::Closed), 3);
+/// assert_eq!(size_with(Breaker::HalfOpen), 2, "no growth before the other side is back");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -292,6 +345,16 @@ impl From<Externals> for Vec<(Name, f64)> {
 }
 
 /// Why an external reading was refused.
+///
+/// ```
+/// use headcount_core::{ExternalError, Externals, Name};
+///
+/// let lag = Name::new("kafka.lag").expect("a name");
+/// let error = Externals::default().set(lag, f64::INFINITY).expect_err("not a number to act on");
+/// assert_eq!(error, ExternalError::NotFinite(lag, f64::INFINITY));
+/// let text = "external reading kafka.lag is inf; send a finite number or none";
+/// assert_eq!(error.to_string(), text);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ExternalError {

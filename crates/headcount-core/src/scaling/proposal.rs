@@ -79,6 +79,17 @@ impl Proposal {
 }
 
 /// One number that a decider believes.
+///
+/// ```
+/// use headcount_core::signal::Unit;
+/// use headcount_core::{Proposal, Reason, Staffing};
+///
+/// let mut proposal = Proposal::want(Staffing::exactly(5), Reason::Backlog);
+/// proposal.estimate("service_time", Unit::Seconds, 0.05);
+/// proposal.estimate("load", Unit::Count, f64::NAN);
+/// let told: Vec<String> = proposal.estimates.iter().map(ToString::to_string).collect();
+/// assert_eq!(told, ["service time 50 ms"], "what is not finite is left out");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Estimate {
@@ -97,6 +108,18 @@ impl fmt::Display for Estimate {
 }
 
 /// A reading held against a limit: `wait p99 0.9 s > 0.5 s`.
+///
+/// ```
+/// use headcount_core::signal::Unit;
+/// use headcount_core::{Comparison, Evidence, Name};
+///
+/// let name = Name::new("utilization").expect("a name");
+/// let (unit, comparison) = (Unit::Ratio, Comparison::Above);
+/// let evidence = Evidence { name, unit, value: 0.9, comparison, limit: 0.8 };
+/// assert_eq!(evidence.to_string(), "utilization 90 % > 80 %");
+/// let close = Evidence { value: 0.800_001, ..evidence };
+/// assert_eq!(close.to_string(), "utilization 0.800001 > 0.8", "rounded they would be equal");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Evidence {
@@ -126,6 +149,14 @@ impl fmt::Display for Evidence {
 }
 
 /// How a reading compares with a limit.
+///
+/// ```
+/// use headcount_core::Comparison;
+///
+/// assert!(Comparison::AtLeast.holds(0.8, 0.8));
+/// assert!(!Comparison::Above.holds(0.8, 0.8));
+/// assert!(!Comparison::Above.holds(f64::NAN, 0.8), "what is no number is above nothing");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -165,6 +196,19 @@ impl fmt::Display for Comparison {
 }
 
 /// Why a decider proposed what it did.
+///
+/// ```
+/// use headcount_core::{Observation, Policy, PoolSnapshot, Preset, Reason, Staffing};
+///
+/// let reason_of = |preset: Preset, busy| {
+///     let policy = Policy::check(&preset.config(), 8).expect("no fault");
+///     let pool = PoolSnapshot { busy, ..PoolSnapshot::of(Staffing::exactly(2)) };
+///     policy.build().tick(&Observation { pool, ..Observation::default() }).reason()
+/// };
+/// assert_eq!(reason_of(Preset::gopipe(), 2), Reason::AllBusy);
+/// assert_eq!(reason_of(Preset::gopipe(), 1), Reason::Steady);
+/// assert_eq!(reason_of(Preset::target(), 1), Reason::NoData, "one sample is not enough");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]

@@ -9,6 +9,21 @@ use super::observation::Observation;
 use crate::Timestamp;
 
 /// What was counted since the start or the last reset.
+///
+/// ```
+/// use headcount_core::{Observation, Policy, PoolSnapshot, Preset, Staffing};
+///
+/// let policy = Policy::check(&Preset::gopipe().config(), 8).expect("no fault");
+/// let pool = PoolSnapshot { busy: 2, ..PoolSnapshot::of(Staffing::exactly(2)) };
+/// let mut autoscaler = policy.build();
+/// let mut observation = Observation { pool, ..Observation::default() };
+/// let decision = autoscaler.tick(&observation);
+/// autoscaler.applied(&decision);
+/// observation.allowance = Some(2);
+/// autoscaler.tick(&observation);
+/// let stats = autoscaler.stats();
+/// assert_eq!((stats.evaluations, stats.grows, stats.suppressed), (2, 1, 1));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Stats {
@@ -56,6 +71,19 @@ impl Stats {
 /// The pool at one tick, as people look back on it.
 ///
 /// What was counted is counted since the sample before; the first sample has nothing before it.
+///
+/// ```
+/// use headcount_core::{Observation, Policy, PolicyConfig, PoolSnapshot, Timestamp};
+///
+/// let policy = Policy::check(&PolicyConfig::default(), 8).expect("no fault");
+/// let mut autoscaler = policy.build();
+/// let mut pool = PoolSnapshot::default();
+/// autoscaler.tick(&Observation::new(Timestamp::ORIGIN, pool));
+/// pool.counters.completed = 30;
+/// autoscaler.tick(&Observation::new(Timestamp::from_secs(2), pool));
+/// let throughput: Vec<_> = autoscaler.samples().map(|sample| sample.throughput).collect();
+/// assert_eq!(throughput, [None, Some(15.0)]);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Sample {

@@ -13,7 +13,22 @@ use super::{Decider, Step};
 use crate::policy::Inspection;
 use crate::{Comparison, Name, Proposal, Reason, Situation, Staffing};
 
-/// Additive increase, multiplicative decrease around a set-point.
+/// Adds a few workers while a reading is above its set-point, gives a share back well below it.
+///
+/// That is additive increase and multiplicative decrease.
+///
+/// ```
+/// use headcount_core::decide::{Aimd, DeciderConfig};
+/// use headcount_core::{Observation, Policy, PolicyConfig, PoolSnapshot, Staffing};
+///
+/// let decider = Some(DeciderConfig::Aimd(Aimd { grow_step: 2, ..Aimd::default() }));
+/// let config = PolicyConfig { decider, ..PolicyConfig::default() };
+/// let mut autoscaler = Policy::check(&config, 8).expect("no fault").build();
+/// let pool = PoolSnapshot { busy: 3, ..PoolSnapshot::of(Staffing::exactly(4)) };
+/// let decision = autoscaler.tick(&Observation { pool, ..Observation::default() });
+/// let line = "grow 4 to 6: wants 6 (utilization 75 % > 70 %) -> bounds 6";
+/// assert_eq!(decision.explain().to_string(), line);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]

@@ -14,8 +14,23 @@ use crate::policy::Inspection;
 use crate::scaling::signal::Unit;
 use crate::{Comparison, Evidence, Name, Proposal, Reason, Situation, Staffing};
 
-/// Grows by one when every worker has a task; shrinks by one when a worker has been parked for
-/// long enough.
+/// Adds a worker when all have a task, lets one go that has been parked for long enough.
+///
+/// ```
+/// use headcount_core::decide::{AllBusy, Decider};
+/// use headcount_core::{History, Observation, PoolSnapshot, Situation, Staffing};
+/// use std::time::Duration;
+///
+/// let size = |busy, longest_idle| {
+///     let pool = PoolSnapshot { busy, longest_idle, ..PoolSnapshot::of(Staffing::exactly(4)) };
+///     let observation = &Observation { pool, ..Observation::default() };
+///     let situation = Situation { observation, readings: &[], history: &History::default() };
+///     AllBusy::default().decide(&situation).wanted.map(|wanted| wanted.ceiling)
+/// };
+/// assert_eq!(size(4, None), Some(5));
+/// assert_eq!(size(3, Some(Duration::from_secs(30))), Some(3));
+/// assert_eq!(size(3, Some(Duration::from_secs(29))), Some(4), "not parked for long enough");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]

@@ -15,7 +15,24 @@ use crate::policy::Inspection;
 use crate::scaling::signal::Unit;
 use crate::{Name, Proposal, Reason, Situation, Staffing};
 
-/// Enough workers for the load, and to clear the backlog within an acceptable wait.
+/// Proposes enough workers for the load, and to clear what waits within an acceptable time.
+///
+/// ```
+/// use headcount_core::decide::{Backlog, DeciderConfig};
+/// use headcount_core::{Observation, Policy, PolicyConfig, PoolSnapshot, Statistics, Timestamp};
+/// use std::time::Duration;
+///
+/// let decider = Some(DeciderConfig::Backlog(Backlog::default()));
+/// let config = PolicyConfig { decider, ..PolicyConfig::default() };
+/// let mut autoscaler = Policy::check(&config, 8).expect("no fault").build();
+/// let service = Statistics::of(&[Duration::from_millis(50)]);
+/// let mut pool = PoolSnapshot { queued: 40, service, ..PoolSnapshot::default() };
+/// autoscaler.tick(&Observation::new(Timestamp::ORIGIN, pool));
+/// pool.counters.submitted = 100;
+/// // A hundred tasks a second keep 5 workers busy; 2 more clear the 40 within a second.
+/// let decision = autoscaler.tick(&Observation::new(Timestamp::from_secs(1), pool));
+/// assert_eq!(decision.to.ceiling, 7);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]

@@ -12,6 +12,22 @@ use crate::scaling::signal::Unit;
 use crate::{Bounds, Direction, Proposal, Reason, Situation, Staffing};
 
 /// How several proposals become one.
+///
+/// ```
+/// use headcount_core::decide::{AllBusy, Combine, Composite, Decider, QueueDepth, Step};
+/// use headcount_core::{History, Observation, PoolSnapshot, Situation, Staffing};
+///
+/// let pool = PoolSnapshot { busy: 4, queued: 200, ..PoolSnapshot::of(Staffing::exactly(4)) };
+/// let (observation, history) = (Observation { pool, ..Default::default() }, History::default());
+/// let situation = Situation { observation: &observation, readings: &[], history: &history };
+/// let size = |combine| {
+///     let deep = QueueDepth { grow_step: Step::Add(5), ..QueueDepth::default() };
+///     let parts: Vec<(f64, Box<dyn Decider>)> =
+///         vec![(1.0, Box::new(AllBusy::default())), (1.0, Box::new(deep))];
+///     Composite::new(combine, parts).decide(&situation).wanted.map_or(0, |wanted| wanted.ceiling)
+/// };
+/// assert_eq!([Combine::Min, Combine::Weighted, Combine::Max].map(size), [5, 7, 9]);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -32,16 +48,22 @@ pub enum Combine {
 /// The written form of a [`Composite`].
 ///
 /// ```
-/// use headcount_core::decide::{Aimd, Combine, CompositeConfig, DeciderConfig, PartConfig, Target};
-///
-/// let config = CompositeConfig {
-///     combine: Combine::Max,
-///     parts: vec![
-///         PartConfig::of(DeciderConfig::Aimd(Aimd::default())),
-///         PartConfig::of(DeciderConfig::Target(Target::default())),
-///     ],
+/// use headcount_core::decide::{
+///     AllBusy, Combine, CompositeConfig, DeciderConfig, PartConfig, Target,
 /// };
-/// assert_eq!(config.parts[0].weight, 1.0);
+/// use headcount_core::{Observation, Policy, PolicyConfig, PoolSnapshot, Staffing};
+///
+/// let parts = vec![
+///     PartConfig::of(DeciderConfig::AllBusy(AllBusy::default())),
+///     PartConfig::of(DeciderConfig::Target(Target::default())),
+/// ];
+/// let composite = CompositeConfig { combine: Combine::Max, parts };
+/// let decider = Some(DeciderConfig::Composite(composite));
+/// let config = PolicyConfig { decider, ..PolicyConfig::default() };
+/// let mut autoscaler = Policy::check(&config, 16).expect("no fault").build();
+/// let pool = PoolSnapshot { busy: 10, ..PoolSnapshot::of(Staffing::exactly(10)) };
+/// let decision = autoscaler.tick(&Observation { pool, ..Observation::default() });
+/// assert_eq!(decision.to, Staffing::exactly(15), "one part wants 11, the other one 15");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -54,6 +76,24 @@ pub struct CompositeConfig {
 }
 
 /// One part of a composite.
+///
+/// ```
+/// use headcount_core::decide::{
+///     AllBusy, Combine, CompositeConfig, DeciderConfig, PartConfig, Target,
+/// };
+/// use headcount_core::{Observation, Policy, PolicyConfig, PoolSnapshot, Staffing};
+///
+/// let all_busy = PartConfig::of(DeciderConfig::AllBusy(AllBusy::default()));
+/// let target = PartConfig::of(DeciderConfig::Target(Target::default()));
+/// let parts = vec![PartConfig { weight: 3.0, ..all_busy }, target];
+/// let composite = CompositeConfig { combine: Combine::Weighted, parts };
+/// let decider = Some(DeciderConfig::Composite(composite));
+/// let config = PolicyConfig { decider, ..PolicyConfig::default() };
+/// let mut autoscaler = Policy::check(&config, 16).expect("no fault").build();
+/// let pool = PoolSnapshot { busy: 10, ..PoolSnapshot::of(Staffing::exactly(10)) };
+/// let decision = autoscaler.tick(&Observation { pool, ..Observation::default() });
+/// assert_eq!(decision.to, Staffing::exactly(12), "three times 11 and once 15, by four");
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PartConfig {
@@ -109,7 +149,21 @@ impl CompositeConfig {
     }
 }
 
-/// Several deciders, one proposal.
+/// Asks several deciders, and makes one proposal of what they say.
+///
+/// ```
+/// use headcount_core::decide::{AllBusy, Combine, Composite, ScheduleConfig, ShiftConfig};
+/// use headcount_core::{Calendar, Observation, Policy, PolicyConfig, Weekday};
+///
+/// let day = ShiftConfig { days: vec![], from_second: 28_800, to_second: 64_800, workers: 6 };
+/// let schedule = ScheduleConfig { shifts: vec![day] }.build();
+/// let parts = vec![(1.0, Box::new(AllBusy::default()) as _), (1.0, Box::new(schedule) as _)];
+/// let policy = Policy::check(&PolicyConfig::default(), 8).expect("no fault");
+/// let mut autoscaler = policy.build_with(Box::new(Composite::new(Combine::Max, parts)));
+/// let calendar = Calendar::new(Weekday::Monday, 12, 0);
+/// let decision = autoscaler.tick(&Observation { calendar, ..Observation::default() });
+/// assert_eq!(decision.to.floor, 6, "the shift raises what the load asks for");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Composite {
     combine: Combine,

@@ -11,9 +11,14 @@ use crate::policy::Inspection;
 ///
 /// ```
 /// use headcount_core::decide::{DeciderConfig, Target};
+/// use headcount_core::{Observation, Policy, PolicyConfig, PoolSnapshot, Staffing};
 ///
-/// let config = DeciderConfig::Target(Target { setpoint: 0.6, ..Target::default() });
-/// assert_eq!(config.name(), "target");
+/// let decider = Some(DeciderConfig::Target(Target { setpoint: 0.5, ..Target::default() }));
+/// let config = PolicyConfig { decider, ..PolicyConfig::default() };
+/// let mut autoscaler = Policy::check(&config, 8).expect("no fault").build();
+/// let pool = PoolSnapshot { busy: 3, ..PoolSnapshot::of(Staffing::exactly(4)) };
+/// let decision = autoscaler.tick(&Observation { pool, ..Observation::default() });
+/// assert_eq!(decision.to, Staffing::exactly(6), "of six workers three are half");
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -7,8 +7,24 @@ use crate::health::Standing;
 use crate::scaling::signal::Unit;
 use crate::{Proposal, Reason, Situation, Staffing};
 
+/// Sizes the pool by the machine's health alone.
+///
 /// The minimum in the critical zone, half of the maximum in the warning zone, the maximum in the
 /// safe zone.
+///
+/// ```
+/// use headcount_core::decide::{DeciderConfig, HealthZones};
+/// use headcount_core::health::Health;
+/// use headcount_core::{Observation, Policy, PolicyConfig, PoolSnapshot, Staffing, Timestamp};
+///
+/// let decider = Some(DeciderConfig::HealthZones(HealthZones::default()));
+/// let config = PolicyConfig { decider, ..PolicyConfig::default() };
+/// let mut autoscaler = Policy::check(&config, 10).expect("no fault").build();
+/// let health = Some(Health { measured_at: Timestamp::ORIGIN, score: 50.0, worst: None });
+/// let pool = PoolSnapshot::of(Staffing::exactly(10));
+/// let decision = autoscaler.tick(&Observation { pool, health, ..Observation::default() });
+/// assert_eq!(decision.explain().to_string(), "shrink 10 to 5: wants 5 (health) -> bounds 5");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]

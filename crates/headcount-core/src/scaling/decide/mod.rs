@@ -45,7 +45,7 @@ use super::situation::Situation;
 ///
 /// ```
 /// use headcount_core::decide::Decider;
-/// use headcount_core::{Proposal, Reason, Situation, Staffing};
+/// use headcount_core::{Observation, Policy, PolicyConfig, Proposal, Reason, Situation, Staffing};
 ///
 /// /// One worker for every ten waiting tasks.
 /// #[derive(Clone, Debug)]
@@ -57,6 +57,12 @@ use super::situation::Situation;
 ///         Proposal::want(Staffing::exactly(tens as u32), Reason::QueueDepth)
 ///     }
 /// }
+///
+/// let policy = Policy::check(&PolicyConfig::default(), 8).expect("no fault");
+/// let mut observation = Observation::default();
+/// observation.pool.queued = 35;
+/// let decision = policy.build_with(Box::new(OnePerTen)).tick(&observation);
+/// assert_eq!(decision.to, Staffing::exactly(4));
 /// ```
 pub trait Decider: Send + CloneDecider + fmt::Debug {
     /// Proposes what should be, or abstains.
@@ -72,6 +78,29 @@ pub trait Decider: Send + CloneDecider + fmt::Debug {
 }
 
 /// Copies a decider behind a box; every `Clone` decider has it.
+///
+/// ```
+/// use headcount_core::decide::Decider;
+/// use headcount_core::{Observation, Policy, PolicyConfig, Proposal, Reason, Situation, Staffing};
+///
+/// /// Wants one worker more each time that it is asked.
+/// #[derive(Clone, Debug)]
+/// struct Counting(u32);
+///
+/// impl Decider for Counting {
+///     fn decide(&mut self, _: &Situation<'_>) -> Proposal {
+///         self.0 += 1;
+///         Proposal::want(Staffing::exactly(self.0), Reason::External)
+///     }
+/// }
+///
+/// let policy = Policy::check(&PolicyConfig::default(), 8).expect("no fault");
+/// let mut autoscaler = policy.build_with(Box::new(Counting(4)));
+/// let observation = Observation::default();
+/// // To evaluate asks a copy, so the decider itself does not move on.
+/// assert_eq!(autoscaler.evaluate(&observation).to, Staffing::exactly(5));
+/// assert_eq!(autoscaler.tick(&observation).to, Staffing::exactly(5));
+/// ```
 pub trait CloneDecider {
     /// A copy with the same memory.
     fn clone_box(&self) -> Box<dyn Decider>;

@@ -21,6 +21,21 @@ use crate::scaling::signal::Unit;
 use crate::{Comparison, Name, Proposal, Reason, Situation, Staffing, Timestamp};
 
 /// The written form of a [`Pid`].
+///
+/// ```
+/// use headcount_core::decide::{DeciderConfig, PidConfig};
+/// use headcount_core::{Observation, Policy, PolicyConfig, PoolSnapshot, Staffing, Timestamp};
+///
+/// let size_after_a_second = |ki| {
+///     let decider = Some(DeciderConfig::Pid(PidConfig { ki, ..PidConfig::default() }));
+///     let config = PolicyConfig { decider, ..PolicyConfig::default() };
+///     let mut autoscaler = Policy::check(&config, 200).expect("no fault").build();
+///     let pool = PoolSnapshot { busy: 100, ..PoolSnapshot::of(Staffing::exactly(100)) };
+///     autoscaler.tick(&Observation::new(Timestamp::ORIGIN, pool));
+///     autoscaler.tick(&Observation::new(Timestamp::from_secs(1), pool)).to.ceiling
+/// };
+/// assert_eq!([0.1, 0.2].map(size_after_a_second), [104, 109], "twice the gain, twice the step");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
@@ -66,7 +81,22 @@ impl PidConfig {
     }
 }
 
-/// A PID controller around a set-point.
+/// Steers a reading to its set-point by proportion, integral and derivative.
+///
+/// ```
+/// use headcount_core::decide::{DeciderConfig, PidConfig};
+/// use headcount_core::{Observation, Policy, PolicyConfig, PoolSnapshot, Staffing, Timestamp};
+///
+/// let decider = Some(DeciderConfig::Pid(PidConfig::default()));
+/// let config = PolicyConfig { decider, ..PolicyConfig::default() };
+/// let mut autoscaler = Policy::check(&config, 32).expect("no fault").build();
+/// let pool = PoolSnapshot { busy: 20, ..PoolSnapshot::of(Staffing::exactly(25)) };
+/// let mut size_at = |second| {
+///     autoscaler.tick(&Observation::new(Timestamp::from_secs(second), pool)).to.ceiling
+/// };
+/// // A small error adds up until it makes a worker.
+/// assert_eq!([0, 1, 2].map(&mut size_at), [25, 25, 26]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Pid {
     config: PidConfig,

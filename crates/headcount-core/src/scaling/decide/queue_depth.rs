@@ -11,6 +11,20 @@ use crate::scaling::signal::Unit;
 use crate::{Comparison, Evidence, Name, Proposal, Reason, Situation, Staffing};
 
 /// Grows while more tasks wait than allowed; shrinks when a worker has been parked for long.
+///
+/// ```
+/// use headcount_core::decide::{DeciderConfig, QueueDepth, Step};
+/// use headcount_core::{Observation, Policy, PolicyConfig, PoolSnapshot, Staffing};
+///
+/// let queue_depth = QueueDepth { grow_step: Step::Multiply(1.5), ..QueueDepth::default() };
+/// let decider = Some(DeciderConfig::QueueDepth(queue_depth));
+/// let config = PolicyConfig { decider, ..PolicyConfig::default() };
+/// let mut autoscaler = Policy::check(&config, 8).expect("no fault").build();
+/// let pool = PoolSnapshot { queued: 150, ..PoolSnapshot::of(Staffing::exactly(4)) };
+/// let decision = autoscaler.tick(&Observation { pool, ..Observation::default() });
+/// let line = "grow 4 to 6: wants 6 (queue depth 150 > 100) -> bounds 6";
+/// assert_eq!(decision.explain().to_string(), line);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]

@@ -9,6 +9,22 @@ use crate::policy::Inspection;
 use crate::{Calendar, Proposal, Reason, Situation, Weekday};
 
 /// The written form of a [`Schedule`].
+///
+/// ```
+/// use headcount_core::decide::{DeciderConfig, ScheduleConfig, ShiftConfig};
+/// use headcount_core::{Calendar, Observation, Policy, PolicyConfig, Weekday};
+///
+/// let day = ShiftConfig { days: vec![], from_second: 28_800, to_second: 64_800, workers: 4 };
+/// let rush = ShiftConfig { from_second: 43_200, to_second: 50_400, workers: 9, ..day.clone() };
+/// let decider = Some(DeciderConfig::Schedule(ScheduleConfig { shifts: vec![day, rush] }));
+/// let config = PolicyConfig { decider, ..PolicyConfig::default() };
+/// let mut autoscaler = Policy::check(&config, 16).expect("no fault").build();
+/// let mut floor_at = |hour| {
+///     let calendar = Calendar::new(Weekday::Monday, hour, 0);
+///     autoscaler.tick(&Observation { calendar, ..Observation::default() }).to.floor
+/// };
+/// assert_eq!([8, 12].map(&mut floor_at), [4, 9], "the largest shift counts");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
@@ -17,7 +33,22 @@ pub struct ScheduleConfig {
     pub shifts: Vec<ShiftConfig>,
 }
 
-/// So many workers from one time of day to another.
+/// Keeps so many workers from one time of day to another.
+///
+/// ```
+/// use headcount_core::decide::{Decider, ScheduleConfig, ShiftConfig};
+/// use headcount_core::{Calendar, History, Observation, Situation, Weekday};
+///
+/// // From ten on Friday evening to six in the morning.
+/// let days = vec![Weekday::Friday];
+/// let night = ShiftConfig { days, from_second: 79_200, to_second: 21_600, workers: 8 };
+/// let mut schedule = ScheduleConfig { shifts: vec![night] }.build();
+/// let calendar = Calendar::new(Weekday::Saturday, 5, 0);
+/// let observation = Observation { calendar, ..Observation::default() };
+/// let history = History::default();
+/// let situation = Situation { observation: &observation, readings: &[], history: &history };
+/// assert_eq!(schedule.decide(&situation).wanted.map(|wanted| wanted.floor), Some(8));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -34,6 +65,23 @@ pub struct ShiftConfig {
 }
 
 /// Proposes the workers of the shift that holds now as the least there should be.
+///
+/// ```
+/// use headcount_core::decide::{Decider, ScheduleConfig, ShiftConfig};
+/// use headcount_core::{Calendar, History, Observation, Situation, Weekday};
+///
+/// let day = ShiftConfig { days: vec![], from_second: 28_800, to_second: 64_800, workers: 4 };
+/// let mut schedule = ScheduleConfig { shifts: vec![day] }.build();
+/// let mut wish_at = |calendar| {
+///     let observation = Observation { calendar, ..Observation::default() };
+///     let history = History::default();
+///     let situation = Situation { observation: &observation, readings: &[], history: &history };
+///     schedule.decide(&situation).wanted.map(|wanted| wanted.floor)
+/// };
+/// assert_eq!(wish_at(Calendar::new(Weekday::Monday, 9, 0)), Some(4));
+/// assert_eq!(wish_at(Calendar::new(Weekday::Monday, 19, 0)), Some(0), "the floor is given back");
+/// assert_eq!(wish_at(None), None, "without a calendar it abstains");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Schedule {
     shifts: Vec<ShiftConfig>,

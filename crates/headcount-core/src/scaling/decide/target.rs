@@ -13,6 +13,21 @@ use crate::policy::Inspection;
 use crate::{Comparison, Name, Proposal, Reason, Situation, Staffing};
 
 /// Keeps a reading at its set-point by proportion.
+///
+/// ```
+/// use headcount_core::decide::{DeciderConfig, Target};
+/// use headcount_core::{Observation, Policy, PolicyConfig, PoolSnapshot, Staffing};
+///
+/// let decider = Some(DeciderConfig::Target(Target::default()));
+/// let config = PolicyConfig { decider, ..PolicyConfig::default() };
+/// let mut autoscaler = Policy::check(&config, 16).expect("no fault").build();
+/// let mut line = |busy| {
+///     let pool = PoolSnapshot { busy, ..PoolSnapshot::of(Staffing::exactly(10)) };
+///     autoscaler.tick(&Observation { pool, ..Observation::default() }).explain().to_string()
+/// };
+/// assert_eq!(line(7), "hold 10: wants 10 (steady) -> bounds 10");
+/// assert_eq!(line(10), "grow 10 to 15: wants 15 (utilization 100 % > 70 %) -> bounds 15");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]

@@ -18,8 +18,8 @@ use crate::{Comparison, Evidence, Name, Proposal, Reason, Situation, Staffing};
 /// Grows when any of its rules says so, shrinks when all of its rules say so.
 ///
 /// ```
-/// use headcount_core::decide::{Rule, Step, Threshold};
-/// use headcount_core::Name;
+/// use headcount_core::decide::{DeciderConfig, Rule, Step, Threshold};
+/// use headcount_core::{Name, Observation, Policy, PolicyConfig, PoolSnapshot, Staffing};
 ///
 /// let util = Name::new("utilization").expect("a name");
 /// let threshold = Threshold {
@@ -28,7 +28,12 @@ use crate::{Comparison, Evidence, Name, Proposal, Reason, Situation, Staffing};
 ///     grow_step: Step::Add(2),
 ///     shrink_step: Step::Add(1),
 /// };
-/// assert_eq!(threshold.grow_when_any.len(), 1);
+/// let decider = Some(DeciderConfig::Threshold(threshold));
+/// let config = PolicyConfig { decider, ..PolicyConfig::default() };
+/// let mut autoscaler = Policy::check(&config, 8).expect("no fault").build();
+/// let pool = PoolSnapshot { busy: 4, ..PoolSnapshot::of(Staffing::exactly(4)) };
+/// let decision = autoscaler.tick(&Observation { pool, ..Observation::default() });
+/// assert_eq!(decision.to, Staffing::exactly(6));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -49,6 +54,23 @@ pub struct Threshold {
 const GAP_MIN: f64 = 0.3;
 
 /// A signal held against a limit.
+///
+/// ```
+/// use headcount_core::decide::{DeciderConfig, Rule, Threshold};
+/// use headcount_core::{Name, Observation, Policy, PolicyConfig, PoolSnapshot, Staffing};
+/// use std::time::Duration;
+///
+/// let oldest = Name::new("oldest_wait").expect("a name");
+/// let grow_when_any = vec![Rule::above(oldest, 0.5)];
+/// let decider = Some(DeciderConfig::Threshold(Threshold { grow_when_any, ..Default::default() }));
+/// let config = PolicyConfig { decider, ..PolicyConfig::default() };
+/// let mut autoscaler = Policy::check(&config, 8).expect("no fault").build();
+/// let oldest_wait = Some(Duration::from_millis(900));
+/// let pool = PoolSnapshot { queued: 1, oldest_wait, ..PoolSnapshot::of(Staffing::exactly(4)) };
+/// let decision = autoscaler.tick(&Observation { pool, ..Observation::default() });
+/// let line = "grow 4 to 5: wants 5 (oldest wait 0.9 s > 0.5 s) -> bounds 5";
+/// assert_eq!(decision.explain().to_string(), line);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]

@@ -6,6 +6,18 @@ use crate::{Situation, Staffing};
 /// Limits the pool to its allowance.
 ///
 /// Without an allowance there is nobody to share with, and no limit.
+///
+/// ```
+/// use headcount_core::guard::{AllowanceLimit, Because, Guard, Ruling};
+/// use headcount_core::{History, Observation, PoolSnapshot, Situation, Staffing};
+///
+/// let pool = PoolSnapshot::of(Staffing::exactly(4));
+/// let observation = Observation { pool, allowance: Some(6), ..Observation::default() };
+/// let history = History::default();
+/// let situation = Situation { observation: &observation, readings: &[], history: &history };
+/// let ruling = AllowanceLimit {}.review(&situation, Staffing::exactly(9));
+/// assert_eq!(ruling, Ruling::Amend(Staffing::exactly(6), Because::Allowance(6)));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]

@@ -4,6 +4,19 @@ use super::{Because, Guard, Ruling};
 use crate::{Breaker, Situation, Staffing};
 
 /// Refuses growth while the circuit breaker is open or half open.
+///
+/// ```
+/// use headcount_core::guard::{Because, BreakerVeto, Guard, Ruling};
+/// use headcount_core::{Breaker, History, Observation, PoolSnapshot, Situation, Staffing};
+///
+/// let pool = PoolSnapshot::of(Staffing::exactly(4));
+/// let observation = Observation { pool, breaker: Some(Breaker::Open), ..Observation::default() };
+/// let history = History::default();
+/// let situation = Situation { observation: &observation, readings: &[], history: &history };
+/// let review = |size| BreakerVeto {}.review(&situation, Staffing::exactly(size));
+/// assert_eq!(review(5), Ruling::Hold(Because::Breaker(Breaker::Open)));
+/// assert_eq!(review(3), Ruling::Allow, "a shrink harms nobody");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]

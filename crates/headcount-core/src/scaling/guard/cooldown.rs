@@ -13,11 +13,18 @@ use crate::{Situation, Staffing, Timestamp};
 /// Holds a resize that follows another one too closely.
 ///
 /// ```
-/// use headcount_core::guard::Cooldown;
+/// use headcount_core::guard::{Because, Cooldown, Guard, Ruling};
+/// use headcount_core::{History, Observation, PoolSnapshot, Situation, Staffing, Timestamp};
 /// use std::time::Duration;
 ///
+/// let mut history = History::default();
+/// history.applied(Timestamp::from_secs(100), Staffing::exactly(3), Staffing::exactly(4));
+/// let pool = PoolSnapshot::of(Staffing::exactly(4));
+/// let observation = Observation::new(Timestamp::from_secs(110), pool);
+/// let situation = Situation { observation: &observation, readings: &[], history: &history };
 /// let cooldown = Cooldown::new(Duration::from_secs(30), Duration::from_secs(60));
-/// assert_eq!(cooldown.grow, Duration::from_secs(30));
+/// let ruling = cooldown.review(&situation, Staffing::exactly(5));
+/// assert_eq!(ruling, Ruling::Hold(Because::Cooling(Duration::from_secs(20))));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -7,6 +7,18 @@ use super::{Because, Guard, Ruling};
 use crate::{Situation, Staffing};
 
 /// Does not shrink a pool that is being drained.
+///
+/// ```
+/// use headcount_core::guard::{Because, DrainHold, Guard, Ruling};
+/// use headcount_core::{History, Observation, PoolSnapshot, Situation, Staffing};
+///
+/// let pool = PoolSnapshot { draining: true, ..PoolSnapshot::of(Staffing::exactly(4)) };
+/// let observation = Observation { pool, ..Observation::default() };
+/// let history = History::default();
+/// let situation = Situation { observation: &observation, readings: &[], history: &history };
+/// let ruling = DrainHold {}.review(&situation, Staffing::exactly(2));
+/// assert_eq!(ruling, Ruling::Hold(Because::Draining), "it only looks idle");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]

@@ -7,6 +7,21 @@ use super::{Because, Guard, Ruling};
 use crate::{Name, Situation, Staffing};
 
 /// Refuses growth while too many tasks fail.
+///
+/// ```
+/// use headcount_core::guard::{Because, ErrorVeto, Guard, Ruling};
+/// use headcount_core::signal::Reading;
+/// use headcount_core::{History, Observation, PoolSnapshot, Situation, Staffing};
+///
+/// let veto = ErrorVeto::default();
+/// let readings = [Reading { name: veto.signal, value: Some(0.25), ..Reading::default() }];
+/// let pool = PoolSnapshot::of(Staffing::exactly(4));
+/// let observation = Observation { pool, ..Observation::default() };
+/// let history = History::default();
+/// let situation = Situation { observation: &observation, readings: &readings, history: &history };
+/// assert_eq!(veto.review(&situation, Staffing::exactly(5)), Ruling::Hold(Because::Errors(0.25)));
+/// assert_eq!(veto.review(&situation, Staffing::exactly(3)), Ruling::Allow);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]

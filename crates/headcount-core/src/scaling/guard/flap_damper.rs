@@ -9,6 +9,23 @@ use super::{Because, Guard, Ruling};
 use crate::{Situation, Staffing};
 
 /// Counts reversals, and widens the wait before a shrink.
+///
+/// ```
+/// use headcount_core::guard::{FlapDamper, Guard};
+/// use headcount_core::{History, Observation, PoolSnapshot, Situation, Staffing, Timestamp};
+///
+/// let (four, five) = (Staffing::exactly(4), Staffing::exactly(5));
+/// let mut history = History::default();
+/// for second in [0, 2, 4] {
+///     history.applied(Timestamp::from_secs(second), four, five);
+///     history.applied(Timestamp::from_secs(second + 1), five, four);
+/// }
+/// let observation = Observation::new(Timestamp::from_secs(10), PoolSnapshot::of(four));
+/// let situation = Situation { observation: &observation, readings: &[], history: &history };
+/// let ruling = FlapDamper::default().review(&situation, Staffing::exactly(3));
+/// let because = ruling.because().expect("it turned around too often");
+/// assert_eq!(because.to_string(), "5 reversals, so a shrink waits 60 s");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]

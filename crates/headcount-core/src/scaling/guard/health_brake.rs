@@ -10,11 +10,29 @@ use super::{Because, Guard, Ruling};
 use crate::health::{Standing, Zone};
 use crate::{Situation, Staffing};
 
-/// Limits the pool by the zone of the machine's health: critical to the minimum, warning to half
-/// of the maximum, safe to the maximum.
+/// Limits the pool by the zone of the machine's health.
+///
+/// The critical zone allows the minimum, the warning zone half of the maximum, the safe zone the
+/// maximum.
 ///
 /// Health that is unknown or older than two minutes counts as a warning, so switch this on only
 /// where health is measured.
+///
+/// ```
+/// use headcount_core::guard::{Guard, HealthBrake};
+/// use headcount_core::health::Health;
+/// use headcount_core::{History, Observation, PoolSnapshot, Situation, Staffing};
+///
+/// let pool = PoolSnapshot::of(Staffing::exactly(8));
+/// let mut observation = Observation { pool, ..Observation::default() };
+/// observation.health = Some(Health { measured_at: observation.at, score: 20.0, worst: None });
+/// let history = History::default();
+/// let situation = Situation { observation: &observation, readings: &[], history: &history };
+/// let brake = HealthBrake { workers_min: 2, workers_max: 10, ..HealthBrake::default() };
+/// let wanted = Staffing::exactly(9);
+/// let left = brake.review(&situation, wanted).applied_to(situation.from(), wanted);
+/// assert_eq!(left, Staffing::exactly(2), "critical: down at once");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]

@@ -12,11 +12,22 @@ use crate::{Situation, Staffing};
 /// Keeps the highest proposal of the recent window.
 ///
 /// ```
-/// use headcount_core::guard::{Guard, HoldPeak};
-/// use std::time::Duration;
+/// use headcount_core::decide::{DeciderConfig, Target};
+/// use headcount_core::guard::HoldPeak;
+/// use headcount_core::{
+///     GuardsConfig, Observation, Policy, PolicyConfig, PoolSnapshot, Staffing, Timestamp,
+/// };
 ///
-/// let hold = HoldPeak { window: Duration::from_secs(300) };
-/// assert_eq!(hold.looks_back(), Duration::from_secs(300));
+/// let guards = GuardsConfig { hold_peak: Some(HoldPeak::default()), ..GuardsConfig::default() };
+/// let decider = Some(DeciderConfig::Target(Target::default()));
+/// let config = PolicyConfig { decider, guards, ..PolicyConfig::default() };
+/// let mut autoscaler = Policy::check(&config, 8).expect("no fault").build();
+/// let mut size_at = |second, busy| {
+///     let pool = PoolSnapshot { busy, ..PoolSnapshot::of(Staffing::exactly(7)) };
+///     autoscaler.tick(&Observation::new(Timestamp::from_secs(second), pool)).to.ceiling
+/// };
+/// assert_eq!((size_at(0, 5), size_at(60, 0)), (7, 7), "7 were wanted within the minute");
+/// assert_eq!(size_at(61, 0), 1);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

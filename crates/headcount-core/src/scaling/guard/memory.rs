@@ -7,6 +7,21 @@ use crate::{MemoryUse, Situation, Staffing};
 ///
 /// Two limits hold: what fits into the share of the limit if workers were all there is, and what
 /// fits beside what is in use already. Without a measurement the pool does not grow.
+///
+/// ```
+/// use headcount_core::guard::{Guard, MemoryLimit};
+/// use headcount_core::{History, MemoryUse, Observation, PoolSnapshot, Situation, Staffing};
+///
+/// let pool = PoolSnapshot::of(Staffing::exactly(4));
+/// let memory = Some(MemoryUse { used_bytes: 0, limit_bytes: 1 << 30 });
+/// let observation = Observation { pool, memory, ..Observation::default() };
+/// let history = History::default();
+/// let situation = Situation { observation: &observation, readings: &[], history: &history };
+/// let limit = MemoryLimit { bytes_per_worker: 64 << 20, use_max: 0.5 };
+/// let ruling = limit.review(&situation, Staffing::exactly(50));
+/// let because = ruling.because().expect("fifty do not fit");
+/// assert_eq!(because.to_string(), "memory has room for 8");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]

@@ -49,7 +49,7 @@ pub const GUARDS_MAX: usize = 16;
 ///
 /// ```
 /// use headcount_core::guard::{Because, Guard, Ruling};
-/// use headcount_core::{Name, Situation, Staffing};
+/// use headcount_core::{History, Name, Observation, Situation, Staffing};
 ///
 /// /// Licences for twelve workers, and not one more.
 /// #[derive(Debug)]
@@ -67,6 +67,12 @@ pub const GUARDS_MAX: usize = 16;
 ///         Ruling::of(situation.from(), wanted, wanted.at_most(12), because)
 ///     }
 /// }
+///
+/// let (observation, history) = (Observation::default(), History::default());
+/// let situation = Situation { observation: &observation, readings: &[], history: &history };
+/// let (from, wanted) = (situation.from(), Staffing::exactly(20));
+/// let left = Licences.review(&situation, wanted).applied_to(from, wanted);
+/// assert_eq!(left, Staffing::exactly(12));
 /// ```
 pub trait Guard: Send + Sync + fmt::Debug {
     /// What people call it.

@@ -9,6 +9,18 @@ use crate::scaling::signal::Unit;
 use crate::{Name, Staffing};
 
 /// What a guard says of what is wanted.
+///
+/// ```
+/// use headcount_core::Staffing;
+/// use headcount_core::guard::{Because, Ruling};
+///
+/// let (from, wanted) = (Staffing::exactly(4), Staffing::exactly(9));
+/// let because = Because::Allowance(6);
+/// let ruling = Ruling::of(from, wanted, wanted.at_most(6), because);
+/// assert_eq!(ruling, Ruling::Amend(Staffing::exactly(6), because));
+/// assert_eq!(ruling.applied_to(from, wanted), Staffing::exactly(6));
+/// assert_eq!(Ruling::of(from, wanted, from, because), Ruling::Hold(because));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -54,6 +66,19 @@ impl Ruling {
 }
 
 /// One guard's ruling, with its name.
+///
+/// ```
+/// use headcount_core::guard::Ruling;
+/// use headcount_core::{Breaker, Observation, Policy, PoolSnapshot, Preset, Staffing};
+///
+/// let policy = Policy::check(&Preset::gopipe().config(), 8).expect("no fault");
+/// let pool = PoolSnapshot { busy: 2, ..PoolSnapshot::of(Staffing::exactly(2)) };
+/// let observation = Observation { pool, breaker: Some(Breaker::Open), ..Observation::default() };
+/// let decision = policy.build().tick(&observation);
+/// let mut reviews = decision.rulings.iter();
+/// let held = reviews.find(|review| review.ruling != Ruling::Allow).expect("somebody objects");
+/// assert_eq!(held.guard.as_str(), "breaker_veto");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Review {
@@ -64,6 +89,18 @@ pub struct Review {
 }
 
 /// Why a guard did not simply say yes.
+///
+/// ```
+/// use headcount_core::Name;
+/// use headcount_core::guard::Because;
+/// use std::time::Duration;
+///
+/// let cooling = Because::Cooling(Duration::from_secs(20));
+/// assert_eq!(cooling.to_string(), "the last change is too recent, 20 s left to wait");
+/// // A guard of one's own has a word of its own.
+/// let frozen = Because::Said(Name::new("release-freeze").expect("a name"));
+/// assert_eq!(frozen.to_string(), "release-freeze");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]

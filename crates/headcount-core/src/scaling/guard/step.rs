@@ -6,15 +6,24 @@
 use super::{Because, Guard, Ruling};
 use crate::{Situation, Staffing};
 
-/// Limits how far one decision may go, as a number of workers and as a share of the ceiling in
-/// force, up and down apart.
+/// Limits how far one decision may go.
+///
+/// As a number of workers or as a share of the ceiling in force, whichever is wider, up and down
+/// apart.
 ///
 /// ```
-/// use headcount_core::guard::StepLimit;
+/// use headcount_core::guard::{Because, Guard, Ruling, StepLimit};
+/// use headcount_core::{History, Observation, PoolSnapshot, Situation, Staffing};
 ///
+/// let pool = PoolSnapshot::of(Staffing::exactly(8));
+/// let observation = Observation { pool, ..Observation::default() };
+/// let history = History::default();
+/// let situation = Situation { observation: &observation, readings: &[], history: &history };
 /// // Half as many again at most; nothing said about shrinking.
 /// let step = StepLimit { grow_share_max: Some(0.5), ..StepLimit::default() };
-/// assert_eq!(step.shrink_max, None);
+/// let ruling = step.review(&situation, Staffing::exactly(40));
+/// assert_eq!(ruling, Ruling::Amend(Staffing::exactly(12), Because::Step(4)));
+/// assert_eq!(step.review(&situation, Staffing::exactly(1)), Ruling::Allow);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -9,6 +9,21 @@ use super::{Because, Guard, Ruling};
 use crate::{Situation, Staffing};
 
 /// Holds every shrink for a while after the first tick.
+///
+/// ```
+/// use headcount_core::guard::{Because, Guard, Ruling, WarmUp};
+/// use headcount_core::{History, Observation, PoolSnapshot, Situation, Staffing};
+/// use std::time::Duration;
+///
+/// let warm_up = WarmUp { span: Duration::from_secs(30) };
+/// let pool = PoolSnapshot::of(Staffing::exactly(4));
+/// let observation = Observation { pool, ..Observation::default() };
+/// let history = History::default();
+/// let situation = Situation { observation: &observation, readings: &[], history: &history };
+/// let ruling = warm_up.review(&situation, Staffing::exactly(3));
+/// assert_eq!(ruling, Ruling::Hold(Because::WarmingUp(warm_up.span)));
+/// assert_eq!(warm_up.review(&situation, Staffing::exactly(5)), Ruling::Allow, "growth is free");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]

@@ -85,6 +85,19 @@ pub trait Signal: Send + CloneSignal + fmt::Debug {
 }
 
 /// Copies a signal behind a box; every `Clone` signal has it.
+///
+/// ```
+/// use headcount_core::signal::{Signal, Source};
+/// use headcount_core::{Observation, Timestamp};
+///
+/// let mut rate = Source::ArrivalRate.build();
+/// let mut observation = Observation::default();
+/// assert_eq!(rate.read(&observation), None, "nothing to compare with yet");
+/// let mut copy = rate.clone();
+/// observation.at = Timestamp::from_secs(2);
+/// observation.pool.counters.submitted = 30;
+/// assert_eq!(copy.read(&observation), Some(15.0), "it knows what the original saw");
+/// ```
 pub trait CloneSignal {
     /// A copy with the same memory.
     fn clone_box(&self) -> Box<dyn Signal>;

@@ -7,8 +7,9 @@
 use super::{Signal, Unit};
 use crate::{Noted, Notes, NotesReader, Observation, Reason, Timestamp};
 
-/// Tasks offered in a second, those refused at the door too: demand is what came, not what was
-/// let in.
+/// Tasks offered in a second, those refused at the door too.
+///
+/// Demand is what came, not what was let in.
 ///
 /// ```
 /// use headcount_core::signal::{ArrivalRate, Signal};

@@ -5,6 +5,14 @@ use std::fmt;
 use crate::{Name, Reason};
 
 /// What a number counts, so that people can read it.
+///
+/// ```
+/// use headcount_core::signal::Unit;
+///
+/// assert_eq!(Unit::Seconds.show(0.05).to_string(), "50 ms");
+/// assert_eq!(Unit::Ratio.show(0.8125).to_string(), "81.2 %");
+/// assert_eq!(Unit::PerSecond.show(12.0).to_string(), "12/s");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -76,6 +84,17 @@ impl fmt::Display for Digits {
 }
 
 /// One signal's word at one tick.
+///
+/// ```
+/// use headcount_core::{Observation, Policy, Preset, Reason};
+///
+/// let policy = Policy::check(&Preset::target().config(), 8).expect("no fault");
+/// let decision = policy.build().tick(&Observation::default());
+/// let reading = decision.readings.as_slice()[0];
+/// assert_eq!(reading.name.as_str(), "utilization");
+/// assert_eq!(reading.reason, Reason::WorkerUtilization);
+/// assert_eq!(reading.value, None, "without workers there is no share of them, not even 0");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Reading {
