@@ -140,7 +140,7 @@ impl fmt::Display for Evidence {
         let shown = |value| self.unit.show(value).to_string();
         let (name, comparison) = (self.name.spoken(), self.comparison);
         let (value, limit) = (shown(self.value), shown(self.limit));
-        match value == limit && self.value != self.limit {
+        match value == limit && f64::EPSILON < (self.value - self.limit).abs() {
             // So near that rounding hides the difference: then the number as it is.
             true => write!(f, "{name} {} {comparison} {}", self.value, self.limit),
             false => write!(f, "{name} {value} {comparison} {limit}"),

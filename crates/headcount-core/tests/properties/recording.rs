@@ -1,0 +1,40 @@
+//! What is recorded is read back the same.
+
+use std::fmt::Debug;
+
+use headcount_core::Staffing;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::always;
+use crate::life::{Life, chapters};
+use crate::policies::{Known, sound};
+
+#[track_caller]
+fn check<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) {
+    let text = serde_json::to_string(value).expect("it can be written");
+    let read: T = serde_json::from_str(&text).expect("what was written can be read");
+    assert_eq!(&read, value);
+    // Equal is not the same: -0 equals 0.
+    assert_eq!(format!("{read:?}"), format!("{value:?}"));
+}
+
+#[test]
+fn a_written_policy_is_read_back_the_same() {
+    always(&sound(), |Known { config, .. }| check(&config));
+}
+
+#[test]
+fn a_recorded_life_is_read_back_the_same() {
+    always(&(sound(), chapters(8)), |(Known { policy, .. }, chapters)| {
+        let mut life = Life::of(&policy, Staffing::between(1, 9));
+        for chapter in &chapters {
+            let observation = life.observe(chapter);
+            check(&observation);
+            check(&life.decide(&observation));
+        }
+        check(&life.autoscaler.save());
+        life.autoscaler.samples().for_each(check);
+        check(&life.autoscaler.stats());
+    });
+}
