@@ -192,7 +192,7 @@ impl History {
             self.peaks.pop_front();
         }
         #[allow(clippy::cast_possible_truncation)] // PEAKS_MAX is 64.
-        let width = self.peak_span / (Self::PEAKS_MAX as u32 - 1);
+        let width = self.peak_span / (Self::PEAKS_MAX as u32 - 1) + Duration::from_nanos(1);
         if let Some(peak) = self.peaks.back_mut()
             && at.since(peak.first) < width
         {

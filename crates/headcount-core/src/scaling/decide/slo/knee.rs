@@ -194,7 +194,7 @@ impl Knee {
         if CLEAN_MAX < rest.inflation(&measure) {
             return Phase::Bound { limit, regrow: REGROW, spare: 0 };
         }
-        let spare = if measure.busy < limit / 2.0 { spare + 1 } else { 0 };
+        let spare = if measure.busy < limit / 2.0 { spare.saturating_add(1) } else { 0 };
         if SPARE_WINDOWS_MAX < spare {
             return Phase::Free;
         }

@@ -98,7 +98,8 @@ impl Window {
         let is_known = |logs: &LogSums| logs.sum.is_finite() && logs.sum_of_squares.is_finite();
         let logs = pool.service_logs.filter(is_known)?;
         let Some(opening) = self.opened else {
-            let settling = pool.service.map_or(Duration::ZERO, |service| service.mean.saturating_mul(2));
+            let settling =
+                pool.service.map_or(Duration::ZERO, |service| service.mean.saturating_mul(2));
             if settling <= now.since(self.epoch) {
                 self.open(now, pool, logs);
             }

@@ -30,8 +30,18 @@ pub struct Window {
     inner: Box<dyn Signal>,
     span: Duration,
     samples_min: usize,
+    gap: Gap,
     aggregate: Aggregate,
     recent: Recent,
+}
+
+/// What becomes of the readings had when there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gap {
+    /// They count until they are too old.
+    Ages,
+    /// They count no more: the window begins anew.
+    Ends,
 }
 
 /// What is made of the readings of a [`Window`].
@@ -91,7 +101,7 @@ impl Window {
     #[must_use]
     pub fn last(name: &str, inner: Box<dyn Signal>, samples: u32, aggregate: Aggregate) -> Self {
         let window = Self::over(name, inner, Duration::MAX, samples, aggregate);
-        Self { samples_min: Self::room(samples), ..window }
+        Self { samples_min: Self::room(samples), gap: Gap::Ends, ..window }
     }
 
     /// The readings of `inner` that are at most `span` old, and of those the last `samples_max`.
@@ -107,7 +117,8 @@ impl Window {
         aggregate: Aggregate,
     ) -> Self {
         let recent = Recent::new(Self::room(samples_max));
-        Self { name: Name::cut(name), inner, span, samples_min: 1, aggregate, recent }
+        let (name, gap) = (Name::cut(name), Gap::Ages);
+        Self { name, inner, span, samples_min: 1, gap, aggregate, recent }
     }
 
     fn room(samples: u32) -> usize {
@@ -137,7 +148,7 @@ impl Signal for Window {
                 self.recent.forget_from(now);
                 self.recent.push(now, value);
             }
-            None if self.span == Duration::MAX => self.recent.forget_before(Timestamp::MAX),
+            None if self.gap == Gap::Ends => self.recent.forget_before(Timestamp::MAX),
             None => {}
         }
         self.recent.forget_before(self.first(now));
@@ -186,6 +197,12 @@ mod tests {
     #[test]
     fn a_gap_begins_the_last_readings_anew() {
         check(last(2, Aggregate::Mean), "0:3 1:5 2:- 3:7 4:9 5:nan 6:1", "- 4 - - 8 - -");
+    }
+
+    #[test]
+    fn a_span_of_all_times_keeps_its_readings_over_a_gap() {
+        let over = Window::over("over", Box::new(Teller), Duration::MAX, 9, Aggregate::Max);
+        check(over, "0:3 1:- 2:2", "3 3 3");
     }
 
     #[test]
