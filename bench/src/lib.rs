@@ -69,12 +69,26 @@ pub fn nanoseconds_each(count: u32, mut call: impl FnMut()) -> f64 {
     start.elapsed().as_nanos() as f64 / f64::from(count)
 }
 
-/// Prints the rows and, asked with `--json FILE`, writes them to the file too.
+/// The file that `--json FILE` names. To be asked before anything is measured.
 ///
 /// # Errors
 ///
-/// When the arguments are not understood or the file cannot be written.
-pub fn report(rows: &[Row]) -> Result<(), String> {
+/// When the arguments are not understood.
+pub fn json_file() -> Result<Option<PathBuf>, String> {
+    let mut arguments = std::env::args().skip(1);
+    match (arguments.next().as_deref(), arguments.next(), arguments.next()) {
+        (None, ..) => Ok(None),
+        (Some("--json"), Some(file), None) => Ok(Some(PathBuf::from(file))),
+        (Some(other), ..) => Err(format!("{other:?} is not understood; --json FILE is")),
+    }
+}
+
+/// Prints the rows and writes them to `file`, if there is one.
+///
+/// # Errors
+///
+/// When the file cannot be written.
+pub fn report(rows: &[Row], file: Option<&PathBuf>) -> Result<(), String> {
     let mut table = String::new();
     for row in rows {
         let peers: Vec<_> = row.peers.iter().map(|(name, v)| format!("{name} {v:.1}")).collect();
@@ -89,14 +103,7 @@ pub fn report(rows: &[Row]) -> Result<(), String> {
         );
     }
     print!("{table}");
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        match (argument.as_str(), arguments.next()) {
-            ("--json", Some(file)) => write_json(rows, &PathBuf::from(file))?,
-            _ => return Err(format!("{argument:?} is not understood; --json FILE is")),
-        }
-    }
-    Ok(())
+    file.map_or(Ok(()), |file| write_json(rows, file))
 }
 
 fn write_json(rows: &[Row], file: &PathBuf) -> Result<(), String> {

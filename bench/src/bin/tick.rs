@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use bench::{Row, median_and_spread, nanoseconds_each, report};
+use bench::{Row, json_file, nanoseconds_each, report};
 use headcount_core::decide::{
     Aimd, Combine, CompositeConfig, DeciderConfig, PartConfig, PidConfig, Rule, Target, Threshold,
 };
@@ -25,6 +25,17 @@ const ROUNDS: usize = 21;
 const TICKS: u32 = 20_000;
 
 fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run() -> Result<(), String> {
+    let file = json_file()?;
     let mut subjects = [
         ("3 signals, composite of 3, 8 guards", lean()),
         ("4 signals, composite of 4, all 12 guards", full()),
@@ -49,16 +60,10 @@ fn main() -> ExitCode {
     }
     rows.push(Row::alone("tick and explain in one line", "ns", &rounds[subjects.len()]));
     rows.push(Row::alone("boxed closure, made and called", "ns", &rounds[subjects.len() + 1]));
-    let (tick, _) = median_and_spread(&rounds[0]);
-    let (closure, _) = median_and_spread(&rounds[subjects.len() + 1]);
-    rows.push(Row::alone("one tick in boxed closures", "", &[tick / closure]));
-    match report(&rows) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("{why}");
-            ExitCode::from(2)
-        }
-    }
+    let pairs = rounds[0].iter().zip(&rounds[subjects.len() + 1]);
+    let ratios: Vec<f64> = pairs.map(|(tick, closure)| tick / closure).collect();
+    rows.push(Row::alone("the first tick, as a multiple of a boxed closure", "x", &ratios));
+    report(&rows, file.as_ref())
 }
 
 fn preset(name: &str) -> Autoscaler {

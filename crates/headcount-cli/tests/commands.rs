@@ -38,7 +38,7 @@ fn an_unknown_preset_is_refused_with_those_there_are() {
 fn a_demo_explains_what_it_does() {
     check(&["demo"], 0, "grow 1 to 2: wants 2 (utilization 100 % > 80 %) -> bounds 2");
     check(&["demo", "syshealth"], 0, "to 1: wants 1 (health) -> bounds 1");
-    check(&["demo", "syshealth", "--full"], 0, "  cooldown holds");
+    check(&["demo", "syshealth", "--full"], 0, "  cooldown: held at");
 }
 
 #[test]

@@ -10,18 +10,21 @@
 //! - [`roster`]: who is parked, busy, starting or leaving, and when a pool hires.
 //! - [`share`]: a budget divided fairly.
 //!
+//! The feature `serde`, off by default, gives observations, decisions, notes and policies a form
+//! that can be written down.
+//!
 //! ```
 //! use headcount_core::{Observation, Policy, PoolSnapshot, Preset, Staffing, Timestamp};
 //!
 //! let policy = Policy::check(&Preset::thread_system().config(), 16).expect("the preset is right");
 //! let mut autoscaler = policy.build();
 //! let mut explain = |second, busy| {
-//!     let pool = PoolSnapshot { busy, ..PoolSnapshot::of(Staffing::exactly(4)) };
+//!     let pool = PoolSnapshot::at_work(Staffing::exactly(4), busy);
 //!     let observation = Observation::new(Timestamp::from_secs(second), pool);
 //!     autoscaler.tick(&observation).explain().to_string()
 //! };
-//! // Five samples make a reading; until then there is nothing to decide on.
-//! assert_eq!(explain(0, 4), "hold 4: no wish (no data) -> bounds 4");
+//! // Five samples make a reading; until then nothing asks for a change.
+//! assert_eq!(explain(0, 4), "hold 4: wants 4 (steady) -> bounds 4");
 //! for second in 1..4 {
 //!     explain(second, 4);
 //! }
@@ -39,7 +42,9 @@ pub mod roster;
 pub mod share;
 
 pub use inline::{List, Name, NameError};
-pub use policy::{Fault, GuardsConfig, Hint, Origin, Policy, PolicyConfig, Preset, SignalConfig};
+pub use policy::{
+    Extras, Fault, GuardsConfig, Hint, Origin, Policy, PolicyConfig, Preset, SignalConfig,
+};
 pub use scaling::guard::Bounds;
 pub use scaling::{
     Autoscaler, Brake, Breaker, Comparison, Counters, Decision, Direction, Estimate, Evidence,

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use headcount_core::decide::Decider;
+use headcount_core::decide::{Decider, DeciderConfig, Rule, Threshold};
 use headcount_core::guard::{Cooldown, Guard, HealthBrake};
 use headcount_core::health::Health;
 use headcount_core::{
-    Autoscaler, Bounds, Decision, GuardsConfig, ManualTarget, Mode, Observation, Policy,
-    PolicyConfig, PoolSnapshot, Preset, Proposal, Reason, RestoreError, Situation, Staffing,
-    Timestamp,
+    Autoscaler, Bounds, Decision, Extras, GuardsConfig, ManualTarget, Mode, Name, Observation,
+    Policy, PolicyConfig, PoolSnapshot, Preset, Proposal, Reason, RestoreError, Situation,
+    Staffing, Timestamp,
 };
 
 fn autoscaler(preset: &Preset) -> Autoscaler {
@@ -128,17 +128,38 @@ fn the_cooldown_spans_a_restart_and_a_lost_history_does_not_shrink() {
 }
 
 #[test]
-fn every_preset_begins_by_holding_except_where_health_alone_decides() {
+fn no_preset_shrinks_in_its_first_ten_ticks_except_where_health_alone_decides() {
     for preset in Preset::all().iter().filter(|preset| preset.name() != "syshealth") {
-        let mut autoscaler = autoscaler(preset);
+        let config = PolicyConfig { workers_max: Some(8), ..PolicyConfig::default() };
+        let policy = Policy::check(&config.or(preset.config()), 8).expect("the policy is right");
+        let mut autoscaler = policy.build();
         let mut observation = seen(0, 8, 0);
         observation.pool.longest_idle = Some(Duration::from_hours(1));
-        for second in 0..2 {
-            observation.at = Timestamp::from_secs(second);
+        for tick in 0..10 {
+            observation.at = Timestamp::ORIGIN + policy.tick() * tick;
             let to = autoscaler.tick(&observation).to;
-            assert!(Staffing::exactly(8) == to.no_more_than(Staffing::exactly(8)), "{to}");
+            let is_kept = Staffing::exactly(8) == to.no_more_than(Staffing::exactly(8));
+            assert!(is_kept, "{} at tick {tick}: {to}", preset.name());
         }
     }
+}
+
+#[test]
+fn a_retuned_policy_keeps_its_history() {
+    let utilization = |limit| {
+        let rule = Rule::above(Name::new("utilization").expect("a name"), limit);
+        let threshold = Threshold { grow_when_any: vec![rule], ..Threshold::default() };
+        let config = PolicyConfig {
+            decider: Some(DeciderConfig::Threshold(threshold)),
+            ..Preset::gopipe().config()
+        };
+        Policy::check(&config, 8).expect("the policy is right").build()
+    };
+    let mut before = utilization(0.8);
+    assert!(tick(&mut before, 0, 2, 2).resize().is_some());
+    let mut after = utilization(0.7);
+    after.restore(&before.save()).expect("of the same kind");
+    assert_eq!(tick(&mut after, 1, 3, 3).resize(), None, "five seconds are not over");
 }
 
 #[test]
@@ -165,7 +186,7 @@ fn no_decider_can_switch_a_guard_off() {
     }
     let policy = Policy::check(&Preset::gopipe().config(), 8).expect("the preset is right");
     for reason in [Reason::Off, Reason::Manual, Reason::Steady] {
-        let mut autoscaler = policy.build_with(Box::new(Sly(reason)));
+        let mut autoscaler = policy.build_with(Extras::decider(Sly(reason)));
         assert_eq!(tick(&mut autoscaler, 0, 4, 4).to, Staffing::exactly(8), "{reason}");
         assert_eq!(tick(&mut autoscaler, 1, 4, 4).to, Staffing::exactly(4), "it cools down");
     }
@@ -235,9 +256,13 @@ fn notes_of_another_policy_are_refused_and_change_nothing() {
     let before = autoscaler.save();
     let mut other = self::autoscaler(&Preset::thread_system());
     tick(&mut other, 0, 2, 2);
-    assert_eq!(autoscaler.restore(&other.save()), Err(RestoreError));
+    assert_eq!(autoscaler.restore(&other.save()), Err(RestoreError::OtherPolicy));
     let spool = self::autoscaler(&Preset::spool());
-    assert_eq!(autoscaler.restore(&spool.save()), Err(RestoreError), "of the same shape");
+    assert_eq!(
+        autoscaler.restore(&spool.save()),
+        Err(RestoreError::OtherPolicy),
+        "of the same shape"
+    );
     assert_eq!(autoscaler.save(), before);
 }
 

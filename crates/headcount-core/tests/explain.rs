@@ -100,13 +100,13 @@ fn the_whole_chain_has_readings_wish_and_every_ruling() {
 hold 16, at 7.000 s, mode automatic
   reads wait p99 0.9 s
   wants 41 (wait p99 0.9 s > 0.5 s), reason latency
-  step amends to 24: a step is at most 8
-  warm up allows 24
-  breaker veto allows 24
-  drain hold allows 24
-  health holds 16: health is warning
-  allowance allows 16
-  bounds allows 16
+  step: amended to 24, a step is at most 8
+  warm up: 24 allowed
+  breaker veto: 24 allowed
+  drain hold: 24 allowed
+  health: held at 16, health is warning
+  allowance: 16 allowed
+  bounds: 16 allowed
 ";
     assert_eq!(decision.explain_fully().to_string(), expected);
 }

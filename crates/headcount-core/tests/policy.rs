@@ -76,7 +76,7 @@ tick is 0 s; a span above 0 is needed
 samples_kept is 4294967295; at most 100000 are kept
 signals[0].smoothing[0].samples is 0; at least 1 is needed
 signals[1].name is util; another signal has this name already
-decider.signal is utilisation; no such signal; declare it under signals
+decider.signal is utilisation; no such signal; declare it under signals, or use external.NAME
 decider.setpoint is NaN; a finite number above 0 is needed
 decider.grow_step is 0; at least 1 is needed
 decider.shrink_share is 1; a share above 0 and below 1 is needed
@@ -161,7 +161,10 @@ fn every_decider_and_guard_says_what_it_needs() {
 
     let steps = Threshold { grow_step: Step::Multiply(1.0), ..Threshold::default() };
     let text = faults(&deciding(DeciderConfig::Threshold(steps)));
-    assert_eq!(text, "decider.grow_step is 1; a finite factor above 1 is needed");
+    assert_eq!(
+        text,
+        "decider.grow_step is 1; a finite factor above 1 is needed, by which a shrink divides"
+    );
 
     let slo = SloConfig { trust_factor: 0.5, ..SloConfig::default() };
     let text = faults(&deciding(DeciderConfig::Slo(slo)));

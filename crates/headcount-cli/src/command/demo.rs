@@ -6,10 +6,11 @@
 use std::io::Write;
 use std::time::Duration;
 
+use headcount_core::guard::HealthBrake;
 use headcount_core::health::Health;
 use headcount_core::{
-    Autoscaler, Decision, LogSums, Observation, Policy, PolicyConfig, PoolSnapshot, Staffing,
-    Statistics, Timestamp,
+    Autoscaler, Decision, GuardsConfig, LogSums, Observation, Policy, PolicyConfig, PoolSnapshot,
+    Staffing, Statistics, Timestamp,
 };
 
 use super::preset;
@@ -37,30 +38,42 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Stop> {
     let preset = preset(&arguments.preset)?;
-    let config = PolicyConfig { workers_max: Some(WORKERS_MAX), ..PolicyConfig::default() };
+    // Every policy looks after the machine here, or its bad two minutes would go unseen.
+    let guards = GuardsConfig { health: Some(HealthBrake::default()), ..GuardsConfig::default() };
+    let config = PolicyConfig { workers_max: Some(WORKERS_MAX), guards, ..PolicyConfig::default() };
     let policy = Policy::check(&config.or(preset.config()), WORKERS_MAX).map_err(|faults| {
         let faults: Vec<_> = faults.iter().map(ToString::to_string).collect();
         Stop::Misused(format!("{} cannot be run: {}", preset.name(), faults.join("; ")))
     })?;
     writeln!(out, "{}: {}", preset.name(), preset.about())?;
     writeln!(out, "A quiet start, a rush from 5:00 to 15:00, a sick machine from 20:00 to 22:00.")?;
+    writeln!(
+        out,
+        "load: workers that the tasks keep busy; waiting: tasks; 2..8: from 2 to 8 workers"
+    )?;
     writeln!(out, "\n time  load  busy/live  waiting  decision")?;
 
     let mut story = Story { autoscaler: policy.build(), pool: Pool::new(policy.bounds().min) };
     let mut now = Duration::ZERO;
     let mut next_line = Duration::ZERO;
+    let mut was_held = false;
     while now < STORY {
         now += policy.tick();
-        let decision = story.tick(now, policy.tick());
-        if decision.resize().is_some() || next_line <= now {
+        let seen = story.pool.work(load_at(now), policy.tick());
+        let decision = story.tick(now);
+        // Every change is told, the first tick of each time that one is held back, and now and then
+        // that nothing happens.
+        let is_held = decision.is_suppressed();
+        if decision.resize().is_some() || (is_held && !was_held) || next_line <= now {
             next_line = now + LINE_EVERY;
-            story.write(now, &decision, arguments, out)?;
+            write_line(now, &seen, &decision, arguments, out)?;
         }
+        was_held = is_held;
     }
     let stats = story.autoscaler.stats();
     writeln!(
         out,
-        "\n{} decisions: {} grows, {} shrinks, {} held back; {} to {} workers",
+        "\n{} decisions; grown: {}, shrunk: {}, held back: {}; {} to {} workers",
         stats.evaluations,
         stats.grows,
         stats.shrinks,
@@ -78,8 +91,7 @@ struct Story {
 }
 
 impl Story {
-    fn tick(&mut self, now: Duration, step: Duration) -> Decision {
-        self.pool.work(load_at(now), step);
+    fn tick(&mut self, now: Duration) -> Decision {
         let at = Timestamp::ORIGIN + now;
         let mut observation = Observation::new(at, self.pool.snapshot);
         let score = if is_sick_at(now) { 20.0 } else { 95.0 };
@@ -91,24 +103,24 @@ impl Story {
         }
         decision
     }
+}
 
-    fn write(
-        &self,
-        now: Duration,
-        decision: &Decision,
-        arguments: &Arguments,
-        out: &mut impl Write,
-    ) -> Result<(), Stop> {
-        let (minutes, seconds) = (now.as_secs() / 60, now.as_secs() % 60);
-        let pool = &self.pool.snapshot;
-        write!(out, "{minutes:>2}:{seconds:02} {:>5.1}", load_at(now))?;
-        write!(out, " {:>5}/{:<4} {:>8}  ", pool.busy, pool.live, pool.queued)?;
-        match arguments.full {
-            true => writeln!(out, "{}", decision.explain_fully())?,
-            false => writeln!(out, "{}", decision.explain())?,
-        }
-        Ok(())
+/// The pool as it was seen, and what was decided about it.
+fn write_line(
+    now: Duration,
+    pool: &PoolSnapshot,
+    decision: &Decision,
+    arguments: &Arguments,
+    out: &mut impl Write,
+) -> Result<(), Stop> {
+    let (minutes, seconds) = (now.as_secs() / 60, now.as_secs() % 60);
+    write!(out, "{minutes:>2}:{seconds:02} {:>5.1}", load_at(now))?;
+    write!(out, " {:>5}/{:<4} {:>8}  ", pool.busy, pool.live, pool.queued)?;
+    match arguments.full {
+        true => writeln!(out, "{}", decision.explain_fully())?,
+        false => writeln!(out, "{}", decision.explain())?,
     }
+    Ok(())
 }
 
 /// The workers that the load keeps busy.
@@ -143,7 +155,7 @@ impl Pool {
     }
 
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Small and not negative.
-    fn work(&mut self, load: f64, step: Duration) {
+    fn work(&mut self, load: f64, step: Duration) -> PoolSnapshot {
         let seconds = step.as_secs_f64();
         let tasks = |work: f64| (work / SERVICE.as_secs_f64()) as u64;
         self.hire();
@@ -164,6 +176,7 @@ impl Pool {
         pool.service = Statistics::of(&[SERVICE]);
         let logs = pool.service_logs.get_or_insert_default();
         (0..tasks(done)).for_each(|_| logs.add(SERVICE));
+        self.snapshot
     }
 
     /// The inner loop in its simplest form: up to the ceiling for what waits, down when idle.

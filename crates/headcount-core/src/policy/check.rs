@@ -10,6 +10,7 @@ use crate::guard::{
     AllowanceLimit, Bounds, BreakerVeto, Cooldown, DrainHold, Guard, HealthBrake, StepLimit, WarmUp,
 };
 use crate::roster::RosterConfig;
+use crate::scaling::name_of;
 use crate::scaling::signal::{Signal, Smoothing, Source};
 use crate::{Autoscaler, Mode, Name, SIGNALS_MAX, Staffing};
 
@@ -161,15 +162,22 @@ impl Policy {
     /// Builds an autoscaler that remembers nothing yet.
     #[must_use]
     pub fn build(&self) -> Autoscaler {
-        self.build_with(self.decider.build(self.bounds))
+        self.build_with(Extras::default())
     }
 
-    /// The same with another decider, one of the user's own: signals, guards and bounds are the
-    /// policy's.
+    /// The same with parts of one's own beside the policy's, or in place of its decider.
+    ///
+    /// # Panics
+    ///
+    /// When there are too many parts, or when one has a name that is no name or is taken: see
+    /// [`Autoscaler::new`].
     #[must_use]
-    pub fn build_with(&self, decider: Box<dyn Decider>) -> Autoscaler {
+    pub fn build_with(&self, extras: Extras) -> Autoscaler {
         let signals = self.signals.iter().map(|signal| (signal.name, build_signal(signal)));
-        let (signals, guards) = (signals.collect(), self.line_up());
+        let decider = extras.decider.unwrap_or_else(|| self.decider.build(self.bounds));
+        let signals = signals.chain(extras.signals.into_iter().map(named)).collect();
+        let mut guards = self.line_up();
+        guards.extend(extras.guards);
         let mut autoscaler = Autoscaler::with_names(signals, decider, guards, self.bounds);
         autoscaler.set_mode(self.mode);
         autoscaler.keep_samples(self.samples_kept as usize);
@@ -201,6 +209,57 @@ impl Policy {
     }
 }
 
+/// Parts of one's own, to be built into a policy.
+///
+/// A signal is read beside the policy's; a decider stands in place of the policy's; a guard is asked
+/// after the policy's and before the bounds.
+///
+/// ```
+/// use headcount_core::guard::{Because, Guard, Ruling};
+/// use headcount_core::{Extras, Name, Observation, Policy, PoolSnapshot, Preset};
+/// use headcount_core::{Situation, Staffing, Timestamp};
+/// use std::sync::Arc;
+///
+/// #[derive(Debug)]
+/// struct Freeze;
+/// impl Guard for Freeze {
+///     fn name(&self) -> &str {
+///         "freeze"
+///     }
+///     fn review(&self, _: &Situation<'_>, _: Staffing) -> Ruling {
+///         Ruling::Hold(Because::Said(Name::new("until_monday").expect("a name")))
+///     }
+/// }
+///
+/// let policy = Policy::check(&Preset::gopipe().config(), 8).expect("the preset is right");
+/// let mut frozen = policy.build_with(Extras { guards: vec![Arc::new(Freeze)], ..Extras::default() });
+/// let busy = PoolSnapshot::at_work(Staffing::exactly(4), 4);
+/// let decision = frozen.tick(&Observation::new(Timestamp::ORIGIN, busy));
+/// let line = "hold 4: wants 5 (all busy) -> freeze (until monday) 4 -> bounds 4";
+/// assert_eq!(decision.explain().to_string(), line);
+/// ```
+#[derive(Debug, Default)]
+pub struct Extras {
+    /// Signals beside the policy's.
+    pub signals: Vec<Box<dyn Signal>>,
+    /// A decider in place of the policy's.
+    pub decider: Option<Box<dyn Decider>>,
+    /// Guards behind the policy's.
+    pub guards: Vec<Arc<dyn Guard>>,
+}
+
+impl Extras {
+    /// Nothing but a decider.
+    #[must_use]
+    pub fn decider(decider: impl Decider + 'static) -> Self {
+        Self { decider: Some(Box::new(decider)), ..Self::default() }
+    }
+}
+
+fn named(signal: Box<dyn Signal>) -> (Name, Box<dyn Signal>) {
+    (name_of(signal.name()), signal)
+}
+
 fn check_bounds(
     config: &PolicyConfig,
     cores: u32,
@@ -223,7 +282,11 @@ fn check_bounds(
     }
     if allowed.min(Policy::WORKERS_MAX) < max {
         let most = allowed.min(Policy::WORKERS_MAX);
-        inspection.fault("workers_max", max, &format!("at most {most} are allowed"));
+        let by = match allowed < Policy::WORKERS_MAX {
+            true => ", which is workers_max_allowed of this policy",
+            false => "",
+        };
+        inspection.fault("workers_max", max, &format!("at most {most} are allowed{by}"));
     }
     Bounds { min, max }
 }
@@ -231,6 +294,7 @@ fn check_bounds(
 fn check_signals(signals: &[SignalConfig], inspection: &mut Inspection) {
     for (index, signal) in signals.iter().enumerate() {
         inspection.within(&format!("signals[{index}]"), |inspection| {
+            hint_at_borrowed_name(signal, inspection);
             if signals[..index].iter().any(|earlier| earlier.name == signal.name) {
                 inspection.fault("name", signal.name, "another signal has this name already");
             }
@@ -248,6 +312,16 @@ fn check_signals(signals: &[SignalConfig], inspection: &mut Inspection) {
                 }
             }
         });
+    }
+}
+
+/// A signal that bears the name of one source and reads another will be misread by people.
+fn hint_at_borrowed_name(signal: &SignalConfig, inspection: &mut Inspection) {
+    let bears = Source::named(signal.name.as_str());
+    if bears.is_some_and(|source| source != signal.source) {
+        let advice =
+            format!("{} reads {}; explanations will call it so", signal.name, signal.source);
+        inspection.hint("name", advice);
     }
 }
 

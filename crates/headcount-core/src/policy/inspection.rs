@@ -162,7 +162,11 @@ impl Inspection {
         }
         match Source::named(name.as_str()) {
             Some(source) => self.implied.push((*name, source)),
-            None => self.fault(field, name, "no such signal; declare it under signals"),
+            None => self.fault(
+                field,
+                name,
+                "no such signal; declare it under signals, or use external.NAME",
+            ),
         }
     }
 

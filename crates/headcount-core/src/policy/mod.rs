@@ -12,7 +12,7 @@ mod check;
 mod preset;
 mod inspection;
 
-pub use check::Policy;
+pub use check::{Extras, Policy};
 pub use config::{GuardsConfig, PolicyConfig, SignalConfig};
 pub(crate) use inspection::Inspection;
 pub use inspection::{Fault, Hint};

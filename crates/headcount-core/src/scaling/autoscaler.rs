@@ -28,7 +28,7 @@ use crate::{List, Name, Timestamp};
 ///
 /// let policy = Policy::check(&Preset::gopipe().config(), 8).expect("the preset is right");
 /// let mut autoscaler = policy.build();
-/// let busy = PoolSnapshot { live: 2, busy: 2, ..PoolSnapshot::of(Staffing::exactly(2)) };
+/// let busy = PoolSnapshot::at_work(Staffing::exactly(2), 2);
 /// let observation = Observation::new(Timestamp::from_secs(1), busy);
 ///
 /// // To ask changes nothing; to tick remembers; what was applied is told.
@@ -60,11 +60,13 @@ impl Autoscaler {
     /// Puts an autoscaler together from parts. Policies do this; so may a plug-in.
     ///
     /// The guards stand in the order in which they are asked. The bounds come after them, so that
-    /// nothing can overrule them.
+    /// nothing can overrule them; where they cross, the maximum wins. A policy adds a warm-up, vetoes
+    /// and more: see [`Policy::build_with`](crate::Policy::build_with) for parts beside a policy's.
     ///
     /// # Panics
     ///
-    /// With more than [`SIGNALS_MAX`] signals, or more than 15 guards beside the bounds.
+    /// With more than [`SIGNALS_MAX`] signals, or more than 15 guards beside the bounds; when a
+    /// signal or guard has a name that is no [`Name`], or two signals have the same.
     #[must_use]
     pub fn new(
         signals: Vec<Box<dyn Signal>>,
@@ -72,7 +74,7 @@ impl Autoscaler {
         guards: Vec<Arc<dyn Guard>>,
         bounds: Bounds,
     ) -> Self {
-        let named = signals.into_iter().map(|signal| (Name::cut(signal.name()), signal));
+        let named = signals.into_iter().map(|signal| (name_of(signal.name()), signal));
         Self::with_names(named.collect(), decider, guards, bounds)
     }
 
@@ -83,16 +85,22 @@ impl Autoscaler {
         mut guards: Vec<Arc<dyn Guard>>,
         bounds: Bounds,
     ) -> Self {
+        let bounds = Bounds { min: bounds.min.min(bounds.max), ..bounds };
         // Last, so that nothing can overrule it.
         guards.push(Arc::new(bounds));
         assert!(signals.len() <= SIGNALS_MAX, "an autoscaler reads at most {SIGNALS_MAX} signals");
         assert!(guards.len() <= GUARDS_MAX, "an autoscaler has at most {GUARDS_MAX} guards");
+        for (index, (name, _)) in signals.iter().enumerate() {
+            let is_new = signals[..index].iter().all(|(earlier, _)| earlier != name);
+            assert!(is_new, "two signals are called {name}; a decider would read the first only");
+        }
         let span = guards.iter().map(|guard| guard.looks_back()).max();
-        let fingerprint = fingerprint(&format!("{signals:?} {decider:?}"));
+        let bounds = Bounds { min: bounds.min.min(bounds.max), ..bounds };
+        let fingerprint = fingerprint(&signals, &*decider);
         Self {
             signals,
             decider,
-            guards: guards.into_iter().map(|g| (Name::cut(g.name()), g)).collect(),
+            guards: guards.into_iter().map(|guard| (name_of(guard.name()), guard)).collect(),
             bounds,
             fingerprint,
             mode: Mode::Automatic,
@@ -208,7 +216,9 @@ impl Autoscaler {
                 continue;
             }
             let ruling = guard.review(&situation, to);
-            to = ruling.applied_to(from, to);
+            let left = ruling.applied_to(from, to);
+            // A guard from outside may cross the ends.
+            to = Staffing::between(left.floor, left.ceiling);
             let fits = rulings.push(Review { guard: *name, ruling });
             assert!(fits, "no more guards than there is room for rulings");
         }
@@ -281,6 +291,24 @@ impl Autoscaler {
     /// Writes down all that it remembers: history, signals, decider, manual target.
     ///
     /// The mode is the policy's; statistics and samples are for people. They are left out.
+    ///
+    /// ```
+    /// use headcount_core::{Notes, Observation, Policy, PoolSnapshot, Preset, Staffing, Timestamp};
+    ///
+    /// let policy = Policy::check(&Preset::gopipe().config(), 8).expect("the preset is right");
+    /// let busy = |second, workers| {
+    ///     let pool = PoolSnapshot::at_work(Staffing::exactly(workers), workers);
+    ///     Observation::new(Timestamp::from_secs(second), pool)
+    /// };
+    /// let mut before = policy.build();
+    /// let grown = before.tick(&busy(0, 2));
+    /// before.applied(&grown);
+    /// let words: Vec<u64> = before.save().words().to_vec(); // to a file, and back in a new process
+    ///
+    /// let mut after = policy.build();
+    /// after.restore(&Notes::of_words(words)).expect("of the same policy");
+    /// assert_eq!(after.tick(&busy(1, 3)).resize(), None, "the cooldown spans the restart");
+    /// ```
     #[must_use]
     pub fn save(&self) -> Notes {
         let mut notes = Notes::default();
@@ -297,25 +325,29 @@ impl Autoscaler {
     ///
     /// # Errors
     ///
-    /// When the notes are of another policy (other signals, another decider) or damaged. Then
-    /// nothing is changed, and the autoscaler goes on as it was; a new one begins by holding.
+    /// When the notes are of another version, of another kind of policy (other signals, another
+    /// decider), or damaged. Then nothing is changed, and the autoscaler goes on as it was.
     pub fn restore(&mut self, notes: &Notes) -> Result<(), RestoreError> {
-        let mut restored = self.clone();
         let mut reader = notes.reader();
+        let (version, fingerprint) =
+            <(u64, u64)>::read(&mut reader).ok_or(RestoreError::Damaged)?;
+        if version != NOTES_VERSION {
+            return Err(RestoreError::OtherVersion(version));
+        }
+        if fingerprint != self.fingerprint {
+            return Err(RestoreError::OtherPolicy);
+        }
+        let mut restored = self.clone();
         match restored.load(&mut reader) {
             Some(()) if reader.is_at_end() => {
                 *self = restored;
                 Ok(())
             }
-            _ => Err(RestoreError),
+            _ => Err(RestoreError::Damaged),
         }
     }
 
     fn load(&mut self, notes: &mut NotesReader<'_>) -> Option<()> {
-        let written_by = <(u64, u64)>::read(notes)?;
-        if written_by != (NOTES_VERSION, self.fingerprint) {
-            return None;
-        }
         let span = self.guards.iter().map(|(_, guard)| guard.looks_back()).max();
         self.history = History::load(span.unwrap_or(Duration::ZERO), notes)?;
         let manual = Option::<(u32, Option<Timestamp>)>::read(notes)?;
@@ -336,13 +368,28 @@ enum Asked {
 /// The form of the notes; another one is not read.
 const NOTES_VERSION: u64 = 1;
 
-/// A number for a text (FNV-1a): the same text, the same number, on every machine.
-fn fingerprint(text: &str) -> u64 {
+/// A number for the kinds of signals and decider (FNV-1a over their names): what remembers the
+/// same kinds of things has the same number, however it is tuned.
+fn fingerprint(signals: &[(Name, Box<dyn Signal>)], decider: &dyn Decider) -> u64 {
+    let mut text = String::new();
+    for (name, signal) in signals {
+        text.push_str(name.as_str());
+        signal.kind(&mut text);
+    }
+    decider.kind(&mut text);
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// Says that notes do not fit: another policy wrote them, or they are damaged.
+/// A name that came from code: a mistake in it is ours or a plug-in author's, and said at once.
+pub(crate) fn name_of(text: &str) -> Name {
+    match Name::new(text) {
+        Ok(name) => name,
+        Err(error) => panic!("{text:?} is no name for a signal or guard: {error}"),
+    }
+}
+
+/// Why notes were not taken.
 ///
 /// ```
 /// use headcount_core::{Policy, Preset, RestoreError};
@@ -350,14 +397,31 @@ fn fingerprint(text: &str) -> u64 {
 /// let build = |preset: Preset| Policy::check(&preset.config(), 8).expect("no fault").build();
 /// let notes = build(Preset::gopipe()).save();
 /// assert_eq!(build(Preset::gopipe()).restore(&notes), Ok(()));
-/// assert_eq!(build(Preset::spool()).restore(&notes), Err(RestoreError), "another decider");
+/// assert_eq!(build(Preset::spool()).restore(&notes), Err(RestoreError::OtherPolicy));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RestoreError;
+#[non_exhaustive]
+pub enum RestoreError {
+    /// They are written in this version of their form, which is not ours.
+    OtherVersion(u64),
+    /// They are of other signals or of another decider.
+    OtherPolicy,
+    /// They cannot be what an autoscaler wrote.
+    Damaged,
+}
 
 impl std::fmt::Display for RestoreError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the saved history is of another policy or damaged; starting with a hold")
+        match self {
+            Self::OtherVersion(version) => {
+                write!(f, "the notes are of version {version}, and {NOTES_VERSION} is read")?;
+            }
+            Self::OtherPolicy => {
+                f.write_str("the notes are of other signals or another decider")?
+            }
+            Self::Damaged => f.write_str("the notes are damaged or cut off")?,
+        }
+        f.write_str("; start without them, and the pool does not shrink at first")
     }
 }
 

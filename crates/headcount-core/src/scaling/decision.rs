@@ -23,7 +23,7 @@ pub const SIGNALS_MAX: usize = 16;
 /// let policy = Policy::check(&Preset::gopipe().config(), 8).expect("the preset is right");
 /// let mut autoscaler = policy.build();
 ///
-/// let busy = PoolSnapshot { live: 2, busy: 2, ..PoolSnapshot::of(Staffing::exactly(2)) };
+/// let busy = PoolSnapshot::at_work(Staffing::exactly(2), 2);
 /// let decision = autoscaler.tick(&Observation::new(Timestamp::from_secs(1), busy));
 /// assert_eq!(decision.resize(), Some(Staffing::exactly(3)));
 /// assert_eq!(decision.explain().to_string(), "grow 2 to 3: wants 3 (all busy) -> bounds 3");

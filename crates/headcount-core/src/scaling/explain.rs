@@ -15,7 +15,7 @@ use super::mode::Mode;
 /// use headcount_core::{Observation, Policy, PoolSnapshot, Preset, Staffing};
 ///
 /// let policy = Policy::check(&Preset::gopipe().config(), 8).expect("no fault");
-/// let pool = PoolSnapshot { busy: 2, ..PoolSnapshot::of(Staffing::exactly(2)) };
+/// let pool = PoolSnapshot::at_work(Staffing::exactly(2), 2);
 /// let observation = Observation { pool, allowance: Some(2), ..Observation::default() };
 /// let decision = policy.build().tick(&observation);
 /// let line = "hold 2: wants 3 (all busy) -> allowance 2 -> bounds 2";
@@ -30,12 +30,12 @@ pub struct Explained<'a>(pub(super) &'a Decision);
 /// use headcount_core::{Observation, Policy, PoolSnapshot, Preset, Staffing};
 ///
 /// let policy = Policy::check(&Preset::gopipe().config(), 8).expect("no fault");
-/// let pool = PoolSnapshot { busy: 2, ..PoolSnapshot::of(Staffing::exactly(2)) };
+/// let pool = PoolSnapshot::at_work(Staffing::exactly(2), 2);
 /// let observation = Observation { pool, allowance: Some(2), ..Observation::default() };
 /// let text = policy.build().tick(&observation).explain_fully().to_string();
 /// assert!(text.starts_with("hold 2, at 0.000 s, mode automatic\n  wants 3 (all busy)"));
-/// assert!(text.contains("\n  cooldown allows 3\n"), "who agreed is named too");
-/// assert!(text.contains("\n  allowance holds 2: the budget grants 2\n"));
+/// assert!(text.contains("\n  cooldown: 3 allowed\n"), "who agreed is named too");
+/// assert!(text.contains("\n  allowance: held at 2, the budget grants 2\n"));
 /// ```
 #[derive(Debug)]
 pub struct ExplainedFully<'a>(pub(super) &'a Decision);
@@ -82,6 +82,7 @@ fn write_wish(decision: &Decision, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let proposal = &decision.proposal;
     match (decision.mode, proposal.wanted) {
         (Mode::Off, _) => return write!(f, "the autoscaler is off"),
+        (Mode::Manual, None) => return write!(f, "no manual target is set"),
         (_, None) => return write!(f, "no wish ({})", proposal.reason),
         (_, Some(wanted)) => write!(f, "wants {wanted}")?,
     }
@@ -114,11 +115,11 @@ impl fmt::Display for ExplainedFully<'_> {
         let mut current = decision.proposal.wanted.unwrap_or(decision.from);
         for review in &decision.rulings {
             current = review.ruling.applied_to(decision.from, current);
-            write!(f, "  {}", review.guard.spoken())?;
+            write!(f, "  {}: ", review.guard.spoken())?;
             match review.ruling {
-                Ruling::Allow => writeln!(f, " allows {current}")?,
-                Ruling::Amend(to, because) => writeln!(f, " amends to {to}: {because}")?,
-                Ruling::Hold(because) => writeln!(f, " holds {current}: {because}")?,
+                Ruling::Allow => writeln!(f, "{current} allowed")?,
+                Ruling::Amend(to, because) => writeln!(f, "amended to {to}, {because}")?,
+                Ruling::Hold(because) => writeln!(f, "held at {current}, {because}")?,
             }
         }
         Ok(())

@@ -20,6 +20,7 @@ mod situation;
 mod staffing;
 mod stats;
 
+pub(crate) use autoscaler::name_of;
 pub use autoscaler::{Autoscaler, RestoreError};
 pub use decision::{Decision, SIGNALS_MAX};
 pub use direction::Direction;

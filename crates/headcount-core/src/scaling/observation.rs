@@ -14,7 +14,7 @@ use crate::{Calendar, Name, Staffing, Timestamp};
 /// ```
 /// use headcount_core::{Observation, PoolSnapshot, Staffing, Timestamp};
 ///
-/// let pool = PoolSnapshot { busy: 3, queued: 7, ..PoolSnapshot::of(Staffing::exactly(4)) };
+/// let pool = PoolSnapshot { queued: 7, ..PoolSnapshot::at_work(Staffing::exactly(4), 3) };
 /// let observation = Observation::new(Timestamp::from_secs(1), pool);
 /// assert_eq!(observation.pool.utilization(), Some(0.75));
 /// assert!(observation.health.is_none());
@@ -111,6 +111,13 @@ impl PoolSnapshot {
             parked: staffing.floor,
             ..Self::default()
         }
+    }
+
+    /// A pool under `staffing` in which `busy` workers run a task and nobody waits.
+    #[must_use]
+    pub fn at_work(staffing: Staffing, busy: u32) -> Self {
+        let live = staffing.floor.max(busy);
+        Self { live, busy, parked: live - busy, ..Self::of(staffing) }
     }
 
     /// The bounds in force.

@@ -78,6 +78,15 @@ impl Proposal {
     }
 }
 
+impl Proposal {
+    /// Adds what another proposal estimates, as far as there is room.
+    pub(crate) fn also_estimates(&mut self, other: &Self) {
+        for estimate in &other.estimates {
+            let _full = self.estimates.push(*estimate);
+        }
+    }
+}
+
 /// One number that a decider believes.
 ///
 /// ```

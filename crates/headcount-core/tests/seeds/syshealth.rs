@@ -198,7 +198,10 @@ fn the_bounds_are_checked_and_fifty_is_the_most() {
         &["workers_min is 0; at least 1 is needed: health_zones cannot come back from 0"],
     );
     faults(&bounds(6, 5), &["workers_max is 5; it must be at least workers_min, which is 6"]);
-    faults(&bounds(1, 51), &["workers_max is 51; at most 50 are allowed"]);
+    faults(
+        &bounds(1, 51),
+        &["workers_max is 51; at most 50 are allowed, which is workers_max_allowed of this policy"],
+    );
 }
 
 #[test]

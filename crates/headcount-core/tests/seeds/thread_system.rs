@@ -305,7 +305,7 @@ fn increments_and_factors_are_checked() {
     );
     faults(
         &ruled(|rules| rules.grow_step = Step::Multiply(1.0)),
-        &["decider.grow_step is 1; a finite factor above 1 is needed"],
+        &["decider.grow_step is 1; a finite factor above 1 is needed, by which a shrink divides"],
     );
 }
 

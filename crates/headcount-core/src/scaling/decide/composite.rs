@@ -153,13 +153,13 @@ impl CompositeConfig {
 ///
 /// ```
 /// use headcount_core::decide::{AllBusy, Combine, Composite, ScheduleConfig, ShiftConfig};
-/// use headcount_core::{Calendar, Observation, Policy, PolicyConfig, Weekday};
+/// use headcount_core::{Calendar, Extras, Observation, Policy, PolicyConfig, Weekday};
 ///
 /// let day = ShiftConfig { days: vec![], from_second: 28_800, to_second: 64_800, workers: 6 };
 /// let schedule = ScheduleConfig { shifts: vec![day] }.build();
 /// let parts = vec![(1.0, Box::new(AllBusy::default()) as _), (1.0, Box::new(schedule) as _)];
 /// let policy = Policy::check(&PolicyConfig::default(), 8).expect("no fault");
-/// let mut autoscaler = policy.build_with(Box::new(Composite::new(Combine::Max, parts)));
+/// let mut autoscaler = policy.build_with(Extras::decider(Composite::new(Combine::Max, parts)));
 /// let calendar = Calendar::new(Weekday::Monday, 12, 0);
 /// let decision = autoscaler.tick(&Observation { calendar, ..Observation::default() });
 /// assert_eq!(decision.to.floor, 6, "the shift raises what the load asks for");
@@ -217,7 +217,7 @@ impl Tally {
             self.object(wanted);
             return;
         }
-        let Some(mut joined) = self.joined else {
+        let Some(joined) = &mut self.joined else {
             self.heaviest = weight;
             self.joined = Some(said);
             return;
@@ -229,20 +229,19 @@ impl Tally {
             Combine::Weighted => self.heaviest < weight,
             Combine::First | Combine::Veto => false,
         };
-        let estimates = joined.estimates;
-        let (mut lead, others) = if leads { (said, estimates) } else { (joined, said.estimates) };
         // Everybody's estimates are shown, those of the part that leads first.
-        for estimate in &others {
-            lead.estimate(estimate.name.as_str(), estimate.unit, estimate.value);
+        if leads {
+            let followed = std::mem::replace(joined, said);
+            joined.also_estimates(&followed);
+        } else {
+            joined.also_estimates(&said);
         }
-        lead.wanted = Some(match self.combine {
+        joined.wanted = Some(match self.combine {
             Combine::Max => ours.no_less_than(wanted),
             Combine::Min => ours.no_more_than(wanted),
             _ => ours,
         });
         self.heaviest = self.heaviest.max(weight);
-        joined = lead;
-        self.joined = Some(joined);
     }
 
     /// Counts a part that wants the opposite of what the first one wants.
@@ -287,6 +286,11 @@ impl Decider for Composite {
             tally.add(index, *weight, part.decide(situation));
         }
         tally.outcome().unwrap_or_else(|| Proposal::abstain(Reason::NoData))
+    }
+
+    fn kind(&self, text: &mut String) {
+        text.push_str("composite");
+        self.parts.iter().for_each(|(_, part)| part.kind(text));
     }
 
     fn save(&self, notes: &mut Notes) {

@@ -45,7 +45,8 @@ use super::situation::Situation;
 ///
 /// ```
 /// use headcount_core::decide::Decider;
-/// use headcount_core::{Observation, Policy, PolicyConfig, Proposal, Reason, Situation, Staffing};
+/// use headcount_core::{Extras, Observation, Policy, PolicyConfig, Proposal, Reason};
+/// use headcount_core::{Situation, Staffing};
 ///
 /// /// One worker for every ten waiting tasks.
 /// #[derive(Clone, Debug)]
@@ -61,12 +62,18 @@ use super::situation::Situation;
 /// let policy = Policy::check(&PolicyConfig::default(), 8).expect("no fault");
 /// let mut observation = Observation::default();
 /// observation.pool.queued = 35;
-/// let decision = policy.build_with(Box::new(OnePerTen)).tick(&observation);
+/// let decision = policy.build_with(Extras::decider(OnePerTen)).tick(&observation);
 /// assert_eq!(decision.to, Staffing::exactly(4));
 /// ```
 pub trait Decider: Send + CloneDecider + fmt::Debug {
     /// Proposes what should be, or abstains.
     fn decide(&mut self, situation: &Situation<'_>) -> Proposal;
+
+    /// What kind it is, as notes know it: notes are only read back by the same kinds. The name of
+    /// the type, unless it holds others; then those too.
+    fn kind(&self, text: &mut String) {
+        text.push_str(std::any::type_name::<Self>());
+    }
 
     /// Writes down what it remembers.
     fn save(&self, _notes: &mut Notes) {}
@@ -81,7 +88,8 @@ pub trait Decider: Send + CloneDecider + fmt::Debug {
 ///
 /// ```
 /// use headcount_core::decide::Decider;
-/// use headcount_core::{Observation, Policy, PolicyConfig, Proposal, Reason, Situation, Staffing};
+/// use headcount_core::{Extras, Observation, Policy, PolicyConfig, Proposal, Reason};
+/// use headcount_core::{Situation, Staffing};
 ///
 /// /// Wants one worker more each time that it is asked.
 /// #[derive(Clone, Debug)]
@@ -95,7 +103,7 @@ pub trait Decider: Send + CloneDecider + fmt::Debug {
 /// }
 ///
 /// let policy = Policy::check(&PolicyConfig::default(), 8).expect("no fault");
-/// let mut autoscaler = policy.build_with(Box::new(Counting(4)));
+/// let mut autoscaler = policy.build_with(Extras::decider(Counting(4)));
 /// let observation = Observation::default();
 /// // To evaluate asks a copy, so the decider itself does not move on.
 /// assert_eq!(autoscaler.evaluate(&observation).to, Staffing::exactly(5));

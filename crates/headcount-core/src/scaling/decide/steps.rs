@@ -25,7 +25,7 @@ use crate::scaling::observation::PoolSnapshot;
 pub enum Step {
     /// So many workers more or fewer.
     Add(u32),
-    /// So many times as many, or as few.
+    /// So many times as many; a shrink divides by it.
     Multiply(f64),
 }
 
@@ -65,7 +65,11 @@ impl Step {
             Self::Add(n) => inspection.at_least_one(field, n),
             Self::Multiply(factor) if factor.is_finite() && 1.0 < factor => {}
             Self::Multiply(factor) => {
-                inspection.fault(field, factor, "a finite factor above 1 is needed");
+                inspection.fault(
+                    field,
+                    factor,
+                    "a finite factor above 1 is needed, by which a shrink divides",
+                );
             }
         }
     }

@@ -177,7 +177,7 @@ impl fmt::Display for Brief {
             Because::Health { zone, .. } => write!(f, " {zone}"),
             Because::Recovering(_) => write!(f, " recovering"),
             Because::MemoryUnknown => write!(f, " unknown"),
-            Because::Said(word) => write!(f, " {word}"),
+            Because::Said(word) => write!(f, " ({})", word.spoken()),
             _ => Ok(()),
         }
     }
@@ -212,7 +212,7 @@ impl fmt::Display for Because {
             Self::MemoryUnknown => write!(f, "memory was not measured, so no growth"),
             Self::Allowance(most) => write!(f, "the budget grants {most}"),
             Self::Bounds { min, max } => write!(f, "the policy allows {min} to {max}"),
-            Self::Said(word) => write!(f, "{word}"),
+            Self::Said(word) => write!(f, "{}", word.spoken()),
         }
     }
 }

@@ -49,7 +49,8 @@ use crate::Reason;
 ///     }
 ///     fn read(&mut self, observation: &Observation) -> Option<f64> {
 ///         let counters = observation.pool.counters;
-///         Some((counters.submitted - counters.completed) as f64)
+///         let over = counters.completed + counters.rejected + counters.expired;
+///         Some(counters.submitted.saturating_sub(over) as f64)
 ///     }
 /// }
 ///
@@ -74,6 +75,12 @@ pub trait Signal: Send + CloneSignal + fmt::Debug {
 
     /// Folds in `observation` and returns the reading, or `None` without the data for one.
     fn read(&mut self, observation: &Observation) -> Option<f64>;
+
+    /// What kind it is, as notes know it: notes are only read back by the same kinds. The name of
+    /// the type, unless it holds others; then those too.
+    fn kind(&self, text: &mut String) {
+        text.push_str(std::any::type_name::<Self>());
+    }
 
     /// Writes down what it remembers.
     fn save(&self, _notes: &mut Notes) {}

@@ -71,6 +71,10 @@ impl Signal for Change {
         let value = read_finite(&mut *self.inner, observation)?;
         self.compare(observation.at, value)
     }
+    fn kind(&self, text: &mut String) {
+        text.push_str("change of ");
+        self.inner.kind(text);
+    }
     fn save(&self, notes: &mut Notes) {
         (self.before, self.reading).write(notes);
         self.inner.save(notes);

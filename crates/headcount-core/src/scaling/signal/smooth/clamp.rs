@@ -119,6 +119,10 @@ impl Signal for Clamp {
         let value = read_finite(&mut *self.inner, observation)?;
         Some(self.limit.apply(observation.at, value))
     }
+    fn kind(&self, text: &mut String) {
+        text.push_str("clamp of ");
+        self.inner.kind(text);
+    }
     fn save(&self, notes: &mut Notes) {
         if let Limit::NearMedian(neighbourhood) = &self.limit {
             neighbourhood.recent.save(notes);

@@ -76,6 +76,10 @@ impl Signal for Ewma {
         let gap_max = self.tau.saturating_mul(Self::GAP_MAX);
         (observation.at.since(at) <= gap_max).then_some(average)
     }
+    fn kind(&self, text: &mut String) {
+        text.push_str("ewma of ");
+        self.inner.kind(text);
+    }
     fn save(&self, notes: &mut Notes) {
         self.average.write(notes);
         self.inner.save(notes);

@@ -61,6 +61,10 @@ impl Signal for Samples {
         self.count(observation.at);
         (self.least <= self.had).then_some(value)
     }
+    fn kind(&self, text: &mut String) {
+        text.push_str("samples of ");
+        self.inner.kind(text);
+    }
     fn save(&self, notes: &mut Notes) {
         (self.had, self.last).write(notes);
         self.inner.save(notes);

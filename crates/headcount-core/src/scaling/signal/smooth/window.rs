@@ -157,6 +157,10 @@ impl Signal for Window {
         }
         self.aggregate.of(&mut self.recent)
     }
+    fn kind(&self, text: &mut String) {
+        text.push_str("window of ");
+        self.inner.kind(text);
+    }
     fn save(&self, notes: &mut Notes) {
         self.recent.save(notes);
         self.inner.save(notes);
