@@ -211,8 +211,8 @@ impl Policy {
 
 /// Parts of one's own, to be built into a policy.
 ///
-/// A signal is read beside the policy's; a decider stands in place of the policy's; a guard is asked
-/// after the policy's and before the bounds.
+/// A signal is read beside the policy's; a decider stands in place of the policy's; a guard is
+/// asked after the policy's and before the bounds.
 ///
 /// ```
 /// use headcount_core::guard::{Because, Guard, Ruling};
@@ -232,7 +232,8 @@ impl Policy {
 /// }
 ///
 /// let policy = Policy::check(&Preset::gopipe().config(), 8).expect("the preset is right");
-/// let mut frozen = policy.build_with(Extras { guards: vec![Arc::new(Freeze)], ..Extras::default() });
+/// let extras = Extras { guards: vec![Arc::new(Freeze)], ..Extras::default() };
+/// let mut frozen = policy.build_with(extras);
 /// let busy = PoolSnapshot::at_work(Staffing::exactly(4), 4);
 /// let decision = frozen.tick(&Observation::new(Timestamp::ORIGIN, busy));
 /// let line = "hold 4: wants 5 (all busy) -> freeze (until monday) 4 -> bounds 4";

@@ -60,8 +60,9 @@ impl Autoscaler {
     /// Puts an autoscaler together from parts. Policies do this; so may a plug-in.
     ///
     /// The guards stand in the order in which they are asked. The bounds come after them, so that
-    /// nothing can overrule them; where they cross, the maximum wins. A policy adds a warm-up, vetoes
-    /// and more: see [`Policy::build_with`](crate::Policy::build_with) for parts beside a policy's.
+    /// nothing can overrule them; where they cross, the maximum wins. A policy adds a warm-up,
+    /// vetoes and more: see [`Policy::build_with`](crate::Policy::build_with) for parts beside a
+    /// policy's.
     ///
     /// # Panics
     ///
@@ -303,7 +304,8 @@ impl Autoscaler {
     /// let mut before = policy.build();
     /// let grown = before.tick(&busy(0, 2));
     /// before.applied(&grown);
-    /// let words: Vec<u64> = before.save().words().to_vec(); // to a file, and back in a new process
+    /// // To a file, and back in a new process:
+    /// let words: Vec<u64> = before.save().words().to_vec();
     ///
     /// let mut after = policy.build();
     /// after.restore(&Notes::of_words(words)).expect("of the same policy");
