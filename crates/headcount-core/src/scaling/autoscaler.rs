@@ -419,7 +419,7 @@ impl std::fmt::Display for RestoreError {
                 write!(f, "the notes are of version {version}, and {NOTES_VERSION} is read")?;
             }
             Self::OtherPolicy => {
-                f.write_str("the notes are of other signals or another decider")?
+                f.write_str("the notes are of other signals or another decider")?;
             }
             Self::Damaged => f.write_str("the notes are damaged or cut off")?,
         }

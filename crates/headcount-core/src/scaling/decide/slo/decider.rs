@@ -5,13 +5,12 @@ use std::time::Duration;
 use super::config::SloConfig;
 use super::forecast::Forecast;
 use super::knee::Knee;
+use super::trust::Trust;
 use crate::decide::Decider;
-use crate::scaling::notes::{Noted, Notes, NotesReader};
+use crate::scaling::notes::{Notes, NotesReader};
 use crate::scaling::signal::Unit;
 use crate::{Comparison, Evidence, Name, Proposal, Reason, Situation, Staffing};
 
-/// How much of the trusted concurrency is forgotten at each tick that does not use it.
-const TRUST_DECAY: f64 = 0.9995;
 /// Standard deviations of a Poisson load that the floor covers: a wait for one task in forty.
 const HEADROOM: f64 = 2.0;
 
@@ -32,8 +31,7 @@ const HEADROOM: f64 = 2.0;
 #[derive(Clone, Debug)]
 pub struct Slo {
     config: SloConfig,
-    /// The concurrency that demonstrably worked.
-    effective: f64,
+    trust: Trust,
     knee: Knee,
     forecast: Forecast,
 }
@@ -42,33 +40,24 @@ impl Slo {
     pub(super) fn new(config: SloConfig) -> Self {
         Self {
             config,
-            effective: 0.0,
+            trust: Trust::new(&config),
             knee: Knee::new(config.inflation_max),
             forecast: Forecast::default(),
         }
     }
 
-    fn trust(&self) -> f64 {
-        (self.effective * self.config.trust_factor).max(f64::from(self.config.trust_start))
-    }
-
     /// The most workers that may be.
-    fn ceiling(&self) -> f64 {
-        let trusted = self.trust();
-        match (self.knee.limit(), self.knee.probe()) {
-            (Some(limit), _) => limit.min(trusted),
-            (None, Some(probe)) => trusted.max(probe),
-            (None, None) => trusted,
-        }
+    fn ceiling(&mut self) -> u32 {
+        let ceiling = match self.knee.limit() {
+            Some(limit) => limit.min(self.trust.region()),
+            None => self.trust.show(),
+        };
+        whole(ceiling).max(1)
     }
 
     fn observe(&mut self, situation: &Situation<'_>) {
-        let ceiling = self.ceiling();
-        self.knee.observe(situation, ceiling);
-        self.effective *= TRUST_DECAY;
-        if self.knee.is_clean() && 0 < situation.pool().counters.completed {
-            self.effective = self.effective.max(f64::from(situation.pool().busy));
-        }
+        let finding = self.knee.observe(situation, self.trust.worked());
+        self.trust.observe(situation.now(), situation.pool().busy, finding);
     }
 
     /// The load to staff for ahead of time: only where a worker comes too late for its task.
@@ -78,8 +67,28 @@ impl Slo {
         if delay < self.config.wait_budget / 2 || delay.is_zero() {
             return None;
         }
-        let service = situation.pool().service?.mean.as_secs_f64();
-        Some(self.forecast.arrivals(delay)? * service)
+        self.forecast.load(delay)
+    }
+
+    /// What speaks for a limit.
+    fn evidence(&self) -> Option<Evidence> {
+        self.knee.limit()?;
+        let (value, limit) = (self.knee.inflation()?, self.config.inflation_max);
+        let comparison = match limit < value {
+            true => Comparison::Above,
+            false => Comparison::AtMost,
+        };
+        // A probe out of habit has no evidence yet; it goes and gets it.
+        if comparison == Comparison::AtMost && self.knee.bound().is_none() {
+            return None;
+        }
+        Some(Evidence {
+            name: Name::cut("inflation"),
+            unit: Unit::Number,
+            value,
+            comparison,
+            limit,
+        })
     }
 }
 
@@ -87,23 +96,15 @@ impl Decider for Slo {
     fn decide(&mut self, situation: &Situation<'_>) -> Proposal {
         self.observe(situation);
         let load = self.forecast_load(situation);
-        let ceiling = whole(self.ceiling()).max(1);
+        let ceiling = self.ceiling();
         let floor = load.map_or(0, |load| whole((load + HEADROOM * load.sqrt()).ceil()));
 
-        let reason = if self.knee.limit().is_some() { Reason::Knee } else { Reason::WaitBudget };
+        let reason = if self.knee.bound().is_some() { Reason::Knee } else { Reason::WaitBudget };
         let mut proposal = Proposal::want(Staffing::between(floor, ceiling), reason);
-        if let Some(times) = self.knee.inflation().filter(|_| reason == Reason::Knee) {
-            let above = self.config.inflation_max < times;
-            proposal = proposal.because(Evidence {
-                name: Name::cut("inflation"),
-                unit: Unit::Number,
-                value: times,
-                comparison: if above { Comparison::Above } else { Comparison::AtMost },
-                limit: self.config.inflation_max,
-            });
-        }
+        proposal.evidence = self.evidence();
         proposal.estimate("wait_budget", Unit::Seconds, self.config.wait_budget.as_secs_f64());
-        proposal.estimate("trust", Unit::Count, self.trust());
+        proposal.estimate("trust", Unit::Count, self.trust.region());
+        proposal.estimate("worked", Unit::Count, self.trust.worked());
         self.knee.estimates(&mut proposal);
         if let Some(delay) = situation.pool().spawn_delay {
             proposal.estimate("spawn_delay", Unit::Seconds, delay.as_secs_f64());
@@ -115,15 +116,15 @@ impl Decider for Slo {
     }
 
     fn save(&self, notes: &mut Notes) {
-        self.effective.write(notes);
+        self.trust.save(notes);
         self.knee.save(notes);
         self.forecast.save(notes);
     }
 
     fn load(&mut self, notes: &mut NotesReader<'_>) -> Option<()> {
-        self.effective = Noted::read(notes)?;
+        self.trust.load(notes)?;
         self.knee.load(notes)?;
-        self.forecast.load(notes)
+        self.forecast.restore(notes)
     }
 }
 

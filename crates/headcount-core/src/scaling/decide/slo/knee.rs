@@ -2,72 +2,81 @@
 //!
 //! A task takes longer for one of two reasons: it is a bigger task, or it stands in a queue
 //! downstream that the pool's own workers make. By Little's law both raise service time and busy
-//! workers together, so neither tells them apart. Only a comparison does: with more workers, did
-//! throughput rise?
+//! workers together, and neither moves throughput while the load is served, so neither tells them
+//! apart. Only an experiment does, and only where work waits: a [`Probe`].
 //!
 //! ```text
-//!            much longer than at rest            throughput did not follow
-//!   Free ------------------------------> Probing ---------------------------> Bound
-//!    ^  ^                                   |  throughput followed: they are     |
-//!    |  +-----------------------------------+  bigger tasks, learn them          |
-//!    +---------------------------------------------------------------------------+
-//!                       the limit has been more than enough for a while
+//!             doubt                    follows, void
+//!   Free  --------------->  Probing  ------------------>  Free
+//!   Bound --------------->  Probing  ------------------>  Bound, as before
+//!                           Probing  ----- stops ------>  Bound, lower
+//!   Free, Bound ------------ refusal ------------------>  Bound, lower
+//!   Bound ---------------- gone, spare ---------------->  Free
 //! ```
 //!
-//! - *At rest* is learnt when few workers are busy, never when tasks are quick: choosing the quick
-//!   windows would ratchet the limit down to nothing.
-//! - Means are compared on the logarithm, with a z-test, over windows of 80 tasks (200 at first
-//!   and when bound): service times have long tails.
-//! - Bound, the limit is throughput times service time at rest. It grows again by 1 % a clean
-//!   window, each time half as much again, so that a downstream that recovers is used.
-//! - Errors that come with the inflation confirm it at once: a downstream that refuses says so.
+//! - *Doubt*: held at the limit, and tasks take longer than at rest; or it was never shown, or not
+//!   of late, that all the workers help.
+//! - *Follows*: throughput fell with the workers, so what tasks take is what they take at rest.
+//!   *Void*: nothing can be said, as the load went away. *Stops*: throughput did not fall.
+//! - *Refusal*: failures that come with more workers, see [`Refusal`].
+//! - *Gone*: a dozen clean windows in a row. *Spare*: twice what is needed, for a minute.
+//!
+//! Bound, the limit is throughput times service time at rest: the workers that would be busy if
+//! nobody stood in another's way. From there it moves by itself, see [`Bound`].
 
-use super::window::{Measure, Window};
+use std::time::Duration;
+
+use super::bound::Bound;
+use super::measure::{Basis, Measure};
+use super::probe::{Probe, Verdict};
+use super::refusal::Refusal;
+use super::rest::Rest;
+use super::trust::Finding;
+use super::window::Window;
 use crate::scaling::notes::{Noted, Notes, NotesReader};
 use crate::scaling::signal::Unit;
-use crate::{Proposal, Situation};
+use crate::{Proposal, Situation, Timestamp};
 
 /// Tasks in a window that is compared.
 const TASKS_MIN: f64 = 80.0;
-/// Tasks in the first window, and in those of a bound pool.
+/// Tasks in the first window, in one that raises doubts, and in those of a bound pool.
 const TASKS_MIN_SURE: f64 = 200.0;
-/// Tasks in the window that judges a probe.
-const TASKS_MIN_PROBE: f64 = 250.0;
 /// Service times that the first window lasts: a shorter one holds the short tasks only.
 const SERVICES_MIN_FIRST: f64 = 6.0;
 /// Service times that a later window lasts.
 const SERVICES_MIN: f64 = 2.0;
-/// Standard errors from which a difference counts.
-const Z_MIN: f64 = 3.0;
-/// The share of the limit below which few workers are busy, and service times are at rest.
-const REST_SHARE: f64 = 0.7;
-/// How far a probe goes beyond what was busy.
-const PROBE_FACTOR: f64 = 1.3;
-/// The rise of busy workers from which a probe tells anything.
-const PROBE_RISE_MIN: f64 = 0.1;
-/// The share of that rise that throughput must follow.
-const EFFECT_MIN: f64 = 0.5;
-/// Windows for which a probe may wait for the load to make use of it.
-const PROBE_WINDOWS_MAX: u32 = 4;
-/// The share of failures that confirms a knee.
-const ERRORS_MIN: f64 = 0.1;
-/// Inflation below which a window is clean.
-const CLEAN_MAX: f64 = 1.15;
-/// How fast a bound limit grows again, at first and at most.
-const REGROW: f64 = 0.01;
-const REGROW_MAX: f64 = 0.25;
-/// Clean windows at under half of the limit after which it is lifted.
-const SPARE_WINDOWS_MAX: u32 = 3;
+/// Ticks in a window, and in one of a bound pool. Where service times are worked out from busy
+/// workers, who are only seen at ticks, it takes more of them.
+const TICKS_MIN: u32 = 3;
+const TICKS_MIN_BOUND: u32 = 5;
+const TICKS_MIN_COUNTERS: u32 = 10;
+/// Workers from which on giving up a third tells anything.
+const PROBE_BUSY_MIN: f64 = 2.5;
+/// How long it is taken for granted that all workers help, once it was shown.
+const PROOF_SPAN: Duration = Duration::from_secs(30);
+/// Probes on suspicion take at most a fifth of the time, those out of habit a twentieth.
+const PAUSE_SUSPICION: u32 = 4;
+const PAUSE_HABIT: u32 = 20;
 
 /// What the limiter is about.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
-    /// No limit is known.
-    Free,
-    /// More workers are being tried.
-    Probing { before: Measure, windows: u32 },
-    /// There is a limit.
-    Bound { limit: f64, regrow: f64, spare: u32 },
+    /// Free, or bound to a limit.
+    At(Option<Bound>),
+    /// Fewer workers are being tried, by a pool that was free or bound.
+    Probing(Probe, Option<Bound>),
+}
+
+/// A complete window, and what it is seen against.
+#[derive(Clone, Copy)]
+pub(super) struct Look {
+    pub(super) now: Timestamp,
+    pub(super) measure: Measure,
+    pub(super) rest: Rest,
+    /// Whether tasks took longer than at rest, beyond what is allowed and beyond chance.
+    pub(super) is_inflated: bool,
+    /// Workers that demonstrably worked before.
+    pub(super) worked: f64,
 }
 
 /// Finds the number of workers beyond which more bring nothing.
@@ -75,194 +84,293 @@ enum Phase {
 pub(super) struct Knee {
     inflation_max: f64,
     phase: Phase,
-    rest: Option<Measure>,
+    rest: Option<Rest>,
     latest: Option<Measure>,
+    /// When the last probe ended, what it took, and how much of the workers it saw in throughput.
+    probed: Timestamp,
+    spent: Duration,
+    effect: Option<f64>,
     window: Window,
+    last_tick: Timestamp,
 }
 
 impl Knee {
     pub(super) fn new(inflation_max: f64) -> Self {
-        let window = Window::default();
-        Self { inflation_max, phase: Phase::Free, rest: None, latest: None, window }
-    }
-
-    /// The most workers that help, where that is known.
-    pub(super) fn limit(&self) -> Option<f64> {
-        match self.phase {
-            Phase::Bound { limit, .. } => Some(limit),
-            _ => None,
+        Self {
+            inflation_max,
+            phase: Phase::At(None),
+            rest: None,
+            latest: None,
+            probed: Timestamp::ORIGIN,
+            spent: Duration::ZERO,
+            effect: None,
+            window: Window::default(),
+            last_tick: Timestamp::ORIGIN,
         }
     }
 
-    /// The workers that a probe asks for.
-    pub(super) fn probe(&self) -> Option<f64> {
+    /// The most workers that may be, where there is a reason for it.
+    pub(super) fn limit(&self) -> Option<f64> {
         match self.phase {
-            Phase::Probing { before, .. } => Some(before.busy * PROBE_FACTOR),
-            _ => None,
+            Phase::At(bound) => bound.map(|bound| bound.limit),
+            Phase::Probing(probe, _) => Some(probe.cap()),
+        }
+    }
+
+    /// The knee, where one was found.
+    pub(super) fn bound(&self) -> Option<Bound> {
+        match self.phase {
+            Phase::At(bound) | Phase::Probing(_, bound) => bound,
         }
     }
 
     /// How many times as long as at rest tasks took in the last window.
     pub(super) fn inflation(&self) -> Option<f64> {
-        Some(self.rest?.inflation(&self.latest?))
+        Some(self.rest?.measure.inflation(&self.latest?))
     }
 
-    /// Whether nothing speaks against the workers that were busy of late.
-    pub(super) fn is_clean(&self) -> bool {
-        self.phase == Phase::Free && self.inflation().is_none_or(|times| times < CLEAN_MAX)
+    /// Takes in a tick of a pool in which `worked` workers demonstrably worked.
+    pub(super) fn observe(&mut self, situation: &Situation<'_>, worked: f64) -> Option<Finding> {
+        let now = situation.now();
+        self.mind_the_clock(now);
+        let measure = self.window.add(situation);
+        match self.phase {
+            Phase::Probing(probe, bound) if !probe.is_granted(situation.pool()) => {
+                self.ask_again(situation, probe, bound);
+                None
+            }
+            Phase::Probing(probe, bound) => self.probing(now, probe, bound, measure),
+            Phase::At(bound) => {
+                let measure = measure.filter(|measure| self.suffices(measure))?;
+                self.window.reopen(situation);
+                self.latest = Some(measure);
+                let rest = self.rest_for(&measure);
+                let rest = rest.unwrap_or_else(|| Rest::first(now, measure));
+                self.rest = Some(rest);
+                let is_inflated = rest.is_exceeded(&measure, self.inflation_max);
+                self.look(&Look { now, measure, rest, is_inflated, worked }, bound)
+            }
+        }
     }
 
-    /// Takes in a tick under a limit of `ceiling` workers.
-    pub(super) fn observe(&mut self, situation: &Situation<'_>, ceiling: f64) {
-        let (tasks_min, services_min) = match (self.phase, self.rest) {
-            (_, None) => (TASKS_MIN_SURE, SERVICES_MIN_FIRST),
-            (Phase::Free, _) => (TASKS_MIN, SERVICES_MIN),
-            (Phase::Probing { .. }, _) => (TASKS_MIN_PROBE, SERVICES_MIN),
-            (Phase::Bound { .. }, _) => (TASKS_MIN_SURE, SERVICES_MIN),
+    /// After a step back of the clock every span begins anew.
+    fn mind_the_clock(&mut self, now: Timestamp) {
+        if now < self.last_tick {
+            self.probed = now;
+            if let Some(rest) = &mut self.rest {
+                rest.proven = rest.proven.map(|_| now);
+            }
+            if let Phase::At(Some(bound)) | Phase::Probing(_, Some(bound)) = &mut self.phase {
+                bound.begin_anew(now);
+            }
+            if let Phase::Probing(probe, _) = &mut self.phase {
+                probe.since = now;
+            }
+        }
+        self.last_tick = now;
+    }
+
+    /// What tasks take at rest, where it can be compared with `measure`.
+    fn rest_for(&self, measure: &Measure) -> Option<Rest> {
+        self.rest.filter(|rest| rest.measure.basis == measure.basis)
+    }
+
+    fn suffices(&self, measure: &Measure) -> bool {
+        let rest = self.rest_for(measure);
+        let raises_doubts = rest.is_none_or(|rest| {
+            let looks_inflated = self.inflation_max < rest.measure.inflation(measure);
+            measure.is_held() && (looks_inflated || rest.proven.is_none())
+        });
+        let is_bound = self.bound().is_some();
+        let tasks = if raises_doubts || is_bound { TASKS_MIN_SURE } else { TASKS_MIN };
+        let ticks = if is_bound { TICKS_MIN_BOUND } else { TICKS_MIN };
+        let services = if rest.is_none() { SERVICES_MIN_FIRST } else { SERVICES_MIN };
+        tasks <= measure.count && ticks <= measure.ticks && is_long_enough(measure, services)
+    }
+
+    /// A window is complete: what does it say?
+    fn look(&mut self, look: &Look, bound: Option<Bound>) -> Option<Finding> {
+        let Look { now, measure, rest, .. } = *look;
+        let first = bound.and_then(|bound| bound.refusal);
+        if let Some(refusal) = Refusal::of(look, first) {
+            return self.refused(look, first, refusal);
+        }
+        if let Some(bound) = bound.filter(|bound| bound.is_beyond(&rest, &measure)) {
+            self.phase = Phase::At(Some(bound.stepped_back()));
+            return None;
+        }
+        if self.is_doubtful(look) {
+            self.phase = Phase::Probing(Probe { before: measure, since: now }, bound);
+            self.window.restart(now);
+            return None;
+        }
+        self.rest = Some(rest.taught(now, &measure, look.worked, self.inflation_max));
+        let Some(bound) = bound else {
+            return (!look.is_inflated).then_some(Finding::Works(measure.busy));
         };
-        let Some(measure) = self.window.add(situation, tasks_min, services_min) else { return };
+        self.phase = Phase::At(bound.after(now, &rest, &measure));
+        let is_clean = bound.is_met_by(&measure) && rest.is_kept(&measure);
+        is_clean.then_some(Finding::Works(measure.busy))
+    }
+
+    /// The downstream itself says that it is too much, unless it always does.
+    fn refused(
+        &mut self,
+        look: &Look,
+        first: Option<Refusal>,
+        refusal: Refusal,
+    ) -> Option<Finding> {
+        if refusal.is_unrelated(&look.measure) {
+            let mut rest = look.rest;
+            rest.measure.error_rate = look.measure.error_rate;
+            self.rest = Some(rest);
+            return None;
+        }
+        Some(self.bind(look.now, Refusal::limit(look, first), Some(refusal)))
+    }
+
+    /// Whether it should be tried out if all these workers are of use.
+    fn is_doubtful(&self, look: &Look) -> bool {
+        let Look { now, measure, rest, is_inflated, .. } = look;
+        if !measure.is_held() || measure.busy < PROBE_BUSY_MIN {
+            return false;
+        }
+        let pause = now.since(self.probed);
+        let Some(proven) = rest.proven.filter(|_| !is_inflated) else {
+            return self.spent.saturating_mul(PAUSE_SUSPICION) <= pause;
+        };
+        let pause_min = self.spent.saturating_mul(PAUSE_HABIT).max(PROOF_SPAN);
+        PROOF_SPAN <= now.since(proven) && pause_min <= pause
+    }
+
+    /// A guard holds the ceiling up. The probe waits for as long as there is something to try.
+    fn ask_again(&mut self, situation: &Situation<'_>, probe: Probe, bound: Option<Bound>) {
+        let now = situation.now();
+        self.window.restart(now);
+        self.phase = match situation.pool().queued {
+            0 => Phase::At(bound),
+            _ => Phase::Probing(Probe { since: now, ..probe }, bound),
+        };
+    }
+
+    fn probing(
+        &mut self,
+        now: Timestamp,
+        probe: Probe,
+        bound: Option<Bound>,
+        measure: Option<Measure>,
+    ) -> Option<Finding> {
+        let measure = measure.filter(|measure| {
+            measure.basis == probe.before.basis
+                && TASKS_MIN <= measure.count
+                && is_long_enough(measure, SERVICES_MIN)
+        });
+        let verdict = match measure {
+            _ if probe.is_over(now) => probe.settle(measure.as_ref()),
+            Some(measure) => probe.judge(&measure),
+            None => Verdict::Open,
+        };
+        if verdict == Verdict::Open {
+            return None;
+        }
+        self.window.restart(now);
+        (self.probed, self.spent) = (now, now.since(probe.since));
+        self.phase = Phase::At(bound);
+        let measure = measure?;
         self.latest = Some(measure);
-        let Some(rest) = self.rest else {
-            self.rest = Some(measure);
-            return;
+        self.effect = Some(probe.effect(&measure));
+        match verdict {
+            Verdict::Follows => Some(self.follows(now, &probe, &measure)),
+            Verdict::Stops => Some(self.stops(now, &probe, &measure)),
+            Verdict::Open | Verdict::Void => None,
+        }
+    }
+
+    /// The workers were needed, so what their tasks take is what such tasks take at rest.
+    fn follows(&mut self, now: Timestamp, probe: &Probe, measure: &Measure) -> Finding {
+        self.rest = Some(Rest::proven_by(probe, now, measure, self.rest_for(measure)));
+        Finding::Works(probe.before.busy)
+    }
+
+    /// The workers were of no use.
+    fn stops(&mut self, now: Timestamp, probe: &Probe, measure: &Measure) -> Finding {
+        let is_known = |rest: &Rest| {
+            rest.proven.is_some() && !rest.is_far_quicker(measure, self.inflation_max)
         };
-        let before = self.phase;
-        self.phase = match self.phase {
-            Phase::Free => self.free(rest, measure, ceiling),
-            Phase::Probing { before, windows } => self.probing(rest, before, windows, measure),
-            Phase::Bound { limit, regrow, spare } => {
-                self.bound(rest, measure, Bound { limit, regrow, spare })
-            }
-        };
-        if before != self.phase {
-            self.window.restart(situation.now());
-        }
+        // Otherwise tasks are quicker now than they were ever seen: a better rest, to be doubted
+        // in its turn.
+        let known = self.rest_for(measure).filter(is_known);
+        let rest = known.unwrap_or(Rest { measure: *measure, proven: None });
+        self.rest = Some(rest);
+        // The next step back may follow at once, for as long as they find something.
+        self.spent = Duration::ZERO;
+        let unhindered = |measure: &Measure| measure.busy / rest.measure.inflation(measure);
+        let limit = unhindered(&probe.before).max(unhindered(measure));
+        self.bind(now, limit.min(probe.before.busy), None)
     }
 
-    fn is_inflated(&self, rest: &Measure, measure: &Measure) -> bool {
-        Z_MIN < rest.z_score(measure) && self.inflation_max < rest.inflation(measure)
-    }
-
-    fn free(&mut self, rest: Measure, measure: Measure, ceiling: f64) -> Phase {
-        if self.is_inflated(&rest, &measure) && rest.busy * PROBE_FACTOR < measure.busy {
-            if ERRORS_MIN < measure.error_rate || !followed(&rest, &measure) {
-                return bind(&rest, &measure);
-            }
-            return Phase::Probing { before: measure, windows: 0 };
-        }
-        if measure.busy < REST_SHARE * ceiling && measure.busy <= rest.busy * PROBE_FACTOR {
-            self.rest.get_or_insert(measure).drift(&measure, 0.1);
-        }
-        Phase::Free
-    }
-
-    fn probing(&mut self, rest: Measure, before: Measure, windows: u32, now: Measure) -> Phase {
-        if !self.is_inflated(&rest, &now) {
-            return Phase::Free;
-        }
-        let rise = now.busy / before.busy.max(1e-9) - 1.0;
-        if ERRORS_MIN < now.error_rate {
-            return bind(&rest, &now);
-        }
-        if rise < PROBE_RISE_MIN {
-            // The load does not use what it was given, so it cannot be standing in its own way.
-            return match windows < PROBE_WINDOWS_MAX {
-                true => Phase::Probing { before, windows: windows + 1 },
-                false => self.learn(now),
-            };
-        }
-        match followed(&before, &now) {
-            true => self.learn(now),
-            false => bind(&rest, &now),
-        }
-    }
-
-    /// The tasks themselves are bigger: this is what they take at rest from now on.
-    fn learn(&mut self, measure: Measure) -> Phase {
-        self.rest = Some(measure);
-        Phase::Free
-    }
-
-    fn bound(&mut self, rest: Measure, measure: Measure, bound: Bound) -> Phase {
-        let Bound { limit, regrow, spare } = bound;
-        if self.is_inflated(&rest, &measure) {
-            let Phase::Bound { limit: lower, .. } = bind(&rest, &measure) else {
-                return Phase::Free;
-            };
-            return Phase::Bound { limit: lower.min(limit), regrow: REGROW, spare: 0 };
-        }
-        if CLEAN_MAX < rest.inflation(&measure) {
-            return Phase::Bound { limit, regrow: REGROW, spare: 0 };
-        }
-        let spare = if measure.busy < limit / 2.0 { spare.saturating_add(1) } else { 0 };
-        if SPARE_WINDOWS_MAX < spare {
-            return Phase::Free;
-        }
-        let regrow_next = (regrow * 1.5).min(REGROW_MAX);
-        Phase::Bound { limit: limit * (1.0 + regrow), regrow: regrow_next, spare }
+    fn bind(&mut self, now: Timestamp, limit: f64, refusal: Option<Refusal>) -> Finding {
+        let bound = Bound::new(now, limit, refusal);
+        self.phase = Phase::At(Some(bound));
+        self.window.restart(now);
+        Finding::Stops(bound.limit)
     }
 
     /// Shows what is believed.
     pub(super) fn estimates(&self, proposal: &mut Proposal) {
         let phase = match self.phase {
-            Phase::Free => 0.0,
-            Phase::Probing { .. } => 1.0,
-            Phase::Bound { .. } => 2.0,
+            Phase::At(None) => 0.0,
+            Phase::Probing(..) => 1.0,
+            Phase::At(Some(_)) => 2.0,
         };
+        let yes = |is_so: bool| if is_so { 1.0 } else { 0.0 };
         proposal.estimate("knee_phase", Unit::Number, phase);
-        if let Some(limit) = self.limit() {
-            proposal.estimate("knee", Unit::Count, limit);
+        if let Some(bound) = self.bound() {
+            proposal.estimate("knee", Unit::Count, bound.limit);
         }
         if let Some(rest) = self.rest {
-            proposal.estimate("service_at_rest", Unit::Seconds, rest.service());
+            proposal.estimate("service_at_rest", Unit::Seconds, rest.measure.service_spread());
+            proposal.estimate("rest_proven", Unit::Number, yes(rest.proven.is_some()));
         }
         if let (Some(rest), Some(latest)) = (self.rest, self.latest) {
-            proposal.estimate("inflation", Unit::Number, rest.inflation(&latest));
-            proposal.estimate("z_score", Unit::Number, rest.z_score(&latest));
+            proposal.estimate("inflation", Unit::Number, rest.measure.inflation(&latest));
+            proposal.estimate("z_score", Unit::Number, rest.measure.z_score(&latest));
             proposal.estimate("busy_mean", Unit::Count, latest.busy);
             proposal.estimate("throughput", Unit::PerSecond, latest.throughput);
+            proposal.estimate("held_share", Unit::Ratio, latest.held);
+            proposal.estimate("by_logs", Unit::Number, yes(latest.basis == Basis::Logs));
+        }
+        if let Some(effect) = self.effect {
+            proposal.estimate("probe_effect", Unit::Number, effect);
         }
     }
 
     pub(super) fn save(&self, notes: &mut Notes) {
-        let (probing, bound) = match self.phase {
-            Phase::Free => (None, None),
-            Phase::Probing { before, windows } => (Some((before, windows)), None),
-            Phase::Bound { limit, regrow, spare } => (None, Some((limit, (regrow, spare)))),
+        let (probe, bound) = match self.phase {
+            Phase::At(bound) => (None, bound),
+            Phase::Probing(probe, bound) => (Some(probe), bound),
         };
-        (probing, bound).write(notes);
+        (probe, bound).write(notes);
         (self.rest, (self.latest, self.window)).write(notes);
+        (self.probed, (self.spent, (self.effect, self.last_tick))).write(notes);
     }
 
     pub(super) fn load(&mut self, notes: &mut NotesReader<'_>) -> Option<()> {
-        let (probing, bound) = <(Option<(Measure, u32)>, Option<(f64, (f64, u32))>)>::read(notes)?;
-        self.phase = match (probing, bound) {
-            (Some((before, windows)), None) => Phase::Probing { before, windows },
-            (None, Some((limit, (regrow, spare)))) => Phase::Bound { limit, regrow, spare },
-            _ => Phase::Free,
+        let (probe, bound) = <(Option<Probe>, Option<Bound>)>::read(notes)?;
+        self.phase = match probe {
+            Some(probe) => Phase::Probing(probe, bound),
+            None => Phase::At(bound),
         };
         (self.rest, (self.latest, self.window)) = Noted::read(notes)?;
+        (self.probed, (self.spent, (self.effect, self.last_tick))) = Noted::read(notes)?;
         Some(())
     }
 }
 
-/// What a bound pool knows.
-#[derive(Clone, Copy)]
-struct Bound {
-    limit: f64,
-    regrow: f64,
-    spare: u32,
-}
-
-/// Whether throughput followed the busy workers from one window to another.
-fn followed(before: &Measure, after: &Measure) -> bool {
-    let rise = after.busy / before.busy.max(1e-9) - 1.0;
-    let effect = after.throughput / before.throughput.max(1e-9) - 1.0;
-    EFFECT_MIN * rise <= effect
-}
-
-/// The limit that a congested window tells of: its throughput, at the service time of rest.
-fn bind(rest: &Measure, congested: &Measure) -> Phase {
-    let limit = (congested.throughput * rest.service()).max(1.0);
-    Phase::Bound { limit, regrow: REGROW, spare: 0 }
+fn is_long_enough(measure: &Measure, services: f64) -> bool {
+    let ticks = match measure.basis {
+        Basis::Counters => TICKS_MIN_COUNTERS,
+        Basis::Logs => TICKS_MIN,
+    };
+    ticks <= measure.ticks && services * measure.service() <= measure.seconds
 }

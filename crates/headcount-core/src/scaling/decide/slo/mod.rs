@@ -8,21 +8,48 @@
 //! ceiling = min(trust region, knee)    floor = forecast, only where hiring is slow
 //! ```
 //!
-//! - *Trust region*: twice the concurrency that demonstrably worked. Without it a pool past its
-//!   knee runs to its maximum within seconds, as every wait looks like a reason to hire.
-//! - *Knee*: when tasks take longer because there are more of them, more workers bring no more
-//!   throughput. The limit is then throughput times the service time at rest: the workers that
-//!   would be busy if nobody stood in another's way.
-//! - *Forecast*: where a worker takes longer to start than half of the wait budget, the floor
-//!   covers the load expected when it will have started.
+//! - *Trust region* (`trust`): twice the concurrency that demonstrably worked. Without it a pool
+//!   past its knee runs to its maximum within seconds, as every wait looks like a reason to hire.
+//!   It moves in steps of 5 % at least, halves in five minutes without use, and begins at what is
+//!   busy.
+//! - *Knee* (`knee`): when tasks take longer because there are more of them, more workers bring no
+//!   more throughput. A *probe*, a third of the workers fewer for a moment, tells that from tasks
+//!   that are bigger; failures tell it at once. The limit is then throughput times the service
+//!   time at rest: the workers that would be busy if nobody stood in another's way.
+//! - *Forecast* (`forecast`): where a worker takes longer to start than half of the wait budget,
+//!   the floor covers the load expected when it will have started.
 //!
-//! Every estimate is in the proposal, so that a decision can be judged and replayed.
+//! Every belief is an estimate in the proposal, so that a decision can be judged and replayed.
+//! `knee_phase` is 0 free, 1 probing, 2 bound; `worked` is what trust is based on; `rest_proven`
+//! says whether service times at rest were ever shown to be free of congestion; `held_share` is
+//! how much of the last window work waited at the limit; `by_logs` is 0 where service times come
+//! from counters alone; `probe_effect` is how much of its workers the last probe saw in throughput.
+//!
+//! # What it cannot do
+//!
+//! - While nothing waits it judges nothing: tasks may take as long as they like as long as the
+//!   budget is kept. A knee is found only after the load has gone beyond it.
+//! - What changes by chance during a probe (the knee itself, the tasks) is taken for its effect.
+//!   The next probe, or the growth after it, mends that; meanwhile a pool can be bound for nothing.
+//! - It needs some hundred tasks to learn anything. With tasks of seconds, a few of them a second
+//!   and a wild spread, it takes minutes to come back from a limit that was set too low.
+//! - A few workers too many hardly show. The limit settles up to a fifth above a sharp knee, which
+//!   costs about as much of the throughput there.
+//! - A probe lowers the ceiling. A guard that refuses this blinds it for as long.
+//! - Failures that come at once and cost no time (a rate limit) free their workers, so that no
+//!   number of workers avoids them. That is for a breaker or a rate limit of one's own.
 
 mod config;
 mod decider;
 mod forecast;
+mod trust;
 mod knee;
+mod rest;
+mod probe;
+mod bound;
+mod refusal;
 mod window;
+mod measure;
 
 pub use config::SloConfig;
 pub use decider::Slo;

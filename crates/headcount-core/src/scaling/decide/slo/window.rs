@@ -1,195 +1,239 @@
 //! Gathers ticks into a window with enough tasks in it to be compared with another.
 //!
 //! Tasks that began under another limit tell of that limit, so a window opens only once most of
-//! them must be over: two service times after the limit changed.
+//! them must be over: two service times after the limit in force has moved by a tenth. And a
+//! window tells of one thing: as soon as work begins to wait at the limit, it begins anew.
+//!
+//! Service times come from [`LogSums`]. Where a pool keeps none, Little's law gives their mean
+//! from the counters: busy time over tasks ended. (Not from `PoolSnapshot::service`: its window is
+//! the pool's own and reaches back beyond the change that is being judged. Only its spread is
+//! used.) Where no task ends, nothing was measured, and the window stays open.
 
 use std::time::Duration;
 
+use super::measure::{Basis, Measure};
 use crate::scaling::notes::{Noted, Notes, NotesReader};
 use crate::scaling::observation::{LogSums, PoolSnapshot};
 use crate::{Situation, Timestamp};
 
-/// What one window measured.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Measure {
-    /// Tasks that ended.
-    pub(super) count: f64,
-    /// Mean and variance of the logarithm of their service times.
-    pub(super) log_mean: f64,
-    pub(super) log_variance: f64,
-    /// Workers busy, over time.
-    pub(super) busy: f64,
-    /// Tasks ended a second.
-    pub(super) throughput: f64,
-    /// The share of them that failed.
-    pub(super) error_rate: f64,
-    /// How long the window was, in seconds.
-    pub(super) seconds: f64,
-}
-
-impl Measure {
-    /// The mean service time in seconds, of tasks whose logarithms are spread like these.
-    pub(super) fn service(&self) -> f64 {
-        (self.log_mean + self.log_variance / 2.0).exp()
-    }
-
-    /// How surely `other` took longer: the difference of the means in standard errors.
-    pub(super) fn z_score(&self, other: &Self) -> f64 {
-        let error = self.log_variance / self.count + other.log_variance / other.count;
-        (other.log_mean - self.log_mean) / error.sqrt().max(1e-9)
-    }
-
-    /// How many times as long `other` took.
-    pub(super) fn inflation(&self, other: &Self) -> f64 {
-        (other.log_mean - self.log_mean).clamp(-50.0, 50.0).exp()
-    }
-
-    /// Moves this measure a share of the way to `other`.
-    pub(super) fn drift(&mut self, other: &Self, share: f64) {
-        let blend = |ours: &mut f64, theirs: f64| *ours += share * (theirs - *ours);
-        blend(&mut self.log_mean, other.log_mean);
-        blend(&mut self.log_variance, other.log_variance);
-        blend(&mut self.busy, other.busy);
-        blend(&mut self.throughput, other.throughput);
-        self.count = (self.count + other.count).min(COUNT_MAX);
-    }
-}
-
-/// Beyond so many tasks a mean is as sure as it needs to be; the world changes meanwhile.
-const COUNT_MAX: f64 = 2000.0;
+/// Service times that must pass before a changed limit is measured.
+const SETTLING: u32 = 2;
+/// The change of the limit, as a share, from which that is so.
+const CHANGE_MIN: f64 = 0.1;
+/// More than all workers can be busy for until time ends.
+const BUSY_SECONDS_MAX: f64 = 1e20;
+/// The share of the limit that must be busy for the limit to be what holds the pool.
+const FULL: f64 = 0.95;
 
 /// A window that is being filled.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Window {
     opened: Option<Opening>,
-    /// Busy workers times seconds since the opening.
+    /// Seconds since the opening: of busy workers, held at the limit, waiting for a start.
     busy_seconds: f64,
+    held_seconds: f64,
+    ramp_seconds: f64,
+    ticks: u32,
     last_tick: Timestamp,
-    /// When the limit was last changed.
+    /// When the limit was last changed, and to what.
     epoch: Timestamp,
+    ceiling: u32,
 }
 
 /// The cumulative counts when the window was opened.
 #[derive(Clone, Copy, Debug)]
 struct Opening {
     at: Timestamp,
-    logs: LogSums,
+    logs: Option<LogSums>,
     completed: u64,
     failed: u64,
 }
 
 impl Window {
-    /// Begins anew, because the limit changed: what runs now began under the old one.
+    /// Begins anew, because the limit is about to change: what runs now began under the old one.
     pub(super) fn restart(&mut self, now: Timestamp) {
         self.opened = None;
         self.epoch = now;
     }
 
-    /// Adds a tick. The window is returned, and a new one opened, once it holds `tasks_min` tasks
-    /// and lasted for `services_min` service times.
-    pub(super) fn add(
-        &mut self,
-        situation: &Situation<'_>,
-        tasks_min: f64,
-        services_min: f64,
-    ) -> Option<Measure> {
-        let (now, pool) = (situation.now(), situation.pool());
-        // A sum that is no number would be compared with for ever, and could not be written down.
-        let is_known = |logs: &LogSums| logs.sum.is_finite() && logs.sum_of_squares.is_finite();
-        let logs = pool.service_logs.filter(is_known)?;
-        let Some(opening) = self.opened else {
-            let settling =
-                pool.service.map_or(Duration::ZERO, |service| service.mean.saturating_mul(2));
-            if settling <= now.since(self.epoch) {
-                self.open(now, pool, logs);
-            }
-            return None;
-        };
-        self.busy_seconds += f64::from(pool.busy) * now.since(self.last_tick).as_secs_f64();
-        self.last_tick = now.max(self.last_tick);
-        let Some(measure) = opening.until(now, pool, logs, self.busy_seconds) else {
-            // Counters fell: another pool stands in this one's place.
-            if logs.count < opening.logs.count {
-                self.restart(now);
-            }
-            return None;
-        };
-        if measure.count < tasks_min || measure.seconds < services_min * measure.service() {
-            return None;
-        }
-        self.open(now, pool, logs);
-        Some(measure)
+    /// Begins the next window where the last one ends.
+    pub(super) fn reopen(&mut self, situation: &Situation<'_>) {
+        self.open(situation.now(), situation.pool());
     }
 
-    fn open(&mut self, now: Timestamp, pool: &PoolSnapshot, logs: LogSums) {
+    /// Adds a tick, and measures what there is so far.
+    pub(super) fn add(&mut self, situation: &Situation<'_>) -> Option<Measure> {
+        let (now, pool) = (situation.now(), situation.pool());
+        self.leave_the_past(now, pool);
+        let Some(opening) = self.opened else {
+            let service = pool.service.map_or(Duration::ZERO, |service| service.mean);
+            if service.saturating_mul(SETTLING) <= now.since(self.epoch) {
+                self.open(now, pool);
+            }
+            self.last_tick = now;
+            return None;
+        };
+        let seconds = now.since(self.last_tick).as_secs_f64();
+        self.last_tick = now;
+        self.ticks = self.ticks.saturating_add(1);
+        self.busy_seconds += f64::from(pool.busy) * seconds;
+        self.held_seconds += if is_held(pool) { seconds } else { 0.0 };
+        self.ramp_seconds += if is_ramping(pool) { seconds } else { 0.0 };
+        self.measure(&opening, pool)
+    }
+
+    /// Gives up a window that would mix two worlds.
+    fn leave_the_past(&mut self, now: Timestamp, pool: &PoolSnapshot) {
+        // A clock with a new origin: what was remembered lies in no past of this one.
+        if now < self.last_tick {
+            self.restart(now);
+            self.last_tick = now;
+        }
+        let change = f64::from(pool.ceiling) - f64::from(self.ceiling);
+        let is_moved = CHANGE_MIN * f64::from(self.ceiling) < change.abs();
+        if is_moved {
+            self.ceiling = pool.ceiling;
+        }
+        let Some(opening) = self.opened else {
+            if is_moved {
+                self.epoch = now;
+            }
+            return;
+        };
+        let was_held = 0.0 < self.held_seconds;
+        if opening.is_of_another(pool) || is_moved && (was_held || is_held(pool)) {
+            self.restart(now);
+        } else if is_held(pool) && !was_held && opening.at < self.last_tick {
+            self.open(now, pool);
+        }
+    }
+
+    fn open(&mut self, now: Timestamp, pool: &PoolSnapshot) {
         let counters = pool.counters;
         let (completed, failed) = (counters.completed, counters.failed);
-        self.opened = Some(Opening { at: now, logs, completed, failed });
-        self.busy_seconds = 0.0;
+        self.opened = Some(Opening { at: now, logs: logs(pool), completed, failed });
+        (self.busy_seconds, self.held_seconds, self.ramp_seconds) = (0.0, 0.0, 0.0);
+        self.ticks = 0;
         self.last_tick = now;
+    }
+
+    fn measure(&self, opening: &Opening, pool: &PoolSnapshot) -> Option<Measure> {
+        let seconds = self.last_tick.since(opening.at).as_secs_f64();
+        let completed = pool.counters.completed.checked_sub(opening.completed)?;
+        let failed = pool.counters.failed.checked_sub(opening.failed)?.min(completed);
+        if completed == 0 || seconds <= 0.0 {
+            return None;
+        }
+        let ended = completed as f64;
+        let spread = match opening.logs {
+            Some(before) => Spread::of_logs(before, logs(pool)?)?,
+            None => Spread::of_counters(self.busy_seconds / ended, ended, pool),
+        };
+        let Spread { basis, count, log_mean, log_variance } = spread;
+        let measure = Measure {
+            basis,
+            count,
+            log_mean,
+            log_variance,
+            busy: self.busy_seconds / seconds,
+            throughput: ended / seconds,
+            error_rate: failed as f64 / ended,
+            held: (self.held_seconds / seconds).min(1.0),
+            ramping: (self.ramp_seconds / seconds).min(1.0),
+            seconds,
+            ticks: self.ticks,
+        };
+        Some(measure).filter(Measure::is_sound)
     }
 }
 
 impl Opening {
-    fn until(
-        &self,
-        now: Timestamp,
-        pool: &PoolSnapshot,
-        logs: LogSums,
-        busy_seconds: f64,
-    ) -> Option<Measure> {
-        let count = logs.count.checked_sub(self.logs.count).filter(|count| 0 < *count)? as f64;
-        let completed = pool.counters.completed.checked_sub(self.completed)?.max(1) as f64;
-        let failed = pool.counters.failed.checked_sub(self.failed)? as f64;
-        let seconds = now.since(self.at).as_secs_f64();
-        let log_mean = (logs.sum - self.logs.sum) / count;
-        let mean_square = (logs.sum_of_squares - self.logs.sum_of_squares) / count;
-        let log_variance = (mean_square - log_mean * log_mean).max(1e-6);
-        let known = log_mean.is_finite() && log_variance.is_finite() && 0.0 < seconds;
-        known.then_some(Measure {
-            count,
-            log_mean,
-            log_variance,
-            busy: busy_seconds / seconds,
-            throughput: count / seconds,
-            error_rate: failed / completed,
-            seconds,
-        })
+    /// Whether counters fell, or service times are no longer, or only now, counted.
+    fn is_of_another(&self, pool: &PoolSnapshot) -> bool {
+        let fell = match (self.logs, logs(pool)) {
+            (Some(before), Some(now)) => now.count < before.count,
+            (None, None) => false,
+            _ => true,
+        };
+        let counters = pool.counters;
+        fell || counters.completed < self.completed || counters.failed < self.failed
     }
 }
 
-impl Noted for Measure {
-    fn write(&self, notes: &mut Notes) {
-        (self.count, (self.log_mean, self.log_variance)).write(notes);
-        (self.busy, (self.throughput, (self.error_rate, self.seconds))).write(notes);
+/// How long tasks took, on the logarithm.
+struct Spread {
+    basis: Basis,
+    count: f64,
+    log_mean: f64,
+    log_variance: f64,
+}
+
+impl Spread {
+    fn of_logs(before: LogSums, now: LogSums) -> Option<Self> {
+        let count = now.count.checked_sub(before.count).filter(|count| 0 < *count)? as f64;
+        let log_mean = (now.sum - before.sum) / count;
+        let mean_square = (now.sum_of_squares - before.sum_of_squares) / count;
+        let log_variance = (mean_square - log_mean * log_mean).max(1e-6);
+        Some(Self { basis: Basis::Logs, count, log_mean, log_variance })
     }
-    fn read(notes: &mut NotesReader<'_>) -> Option<Self> {
-        let (count, (log_mean, log_variance)) = Noted::read(notes)?;
-        let (busy, (throughput, (error_rate, seconds))) = Noted::read(notes)?;
-        Some(Self { count, log_mean, log_variance, busy, throughput, error_rate, seconds })
+
+    /// The logarithm of a mean varies by the squared coefficient of variation of its parts; that
+    /// of an exponential is assumed where it was not measured.
+    fn of_counters(mean: f64, count: f64, pool: &PoolSnapshot) -> Self {
+        let scv = pool.service.map_or(1.0, |service| service.scv);
+        let log_variance = if scv.is_finite() { scv.clamp(0.1, 100.0) } else { 1.0 };
+        Self { basis: Basis::Counters, count, log_mean: mean.max(1e-9).ln(), log_variance }
     }
+}
+
+/// A sum that is no number would be compared with for ever, and could not be written down.
+fn logs(pool: &PoolSnapshot) -> Option<LogSums> {
+    pool.service_logs.filter(|logs| logs.sum.is_finite() && logs.sum_of_squares.is_finite())
+}
+
+/// Work waits, and everybody that may be is busy.
+fn is_held(pool: &PoolSnapshot) -> bool {
+    0 < pool.queued && FULL * f64::from(pool.ceiling) <= f64::from(pool.busy)
+}
+
+/// Work waits for workers that are on their way.
+fn is_ramping(pool: &PoolSnapshot) -> bool {
+    0 < pool.queued && 0 < pool.starting && !is_held(pool)
 }
 
 impl Noted for Opening {
     fn write(&self, notes: &mut Notes) {
         (self.at, (self.completed, self.failed)).write(notes);
-        (self.logs.count, (self.logs.sum, self.logs.sum_of_squares)).write(notes);
+        let logs = self.logs.map(|logs| (logs.count, (logs.sum, logs.sum_of_squares)));
+        logs.write(notes);
     }
     fn read(notes: &mut NotesReader<'_>) -> Option<Self> {
         let (at, (completed, failed)) = Noted::read(notes)?;
-        let (count, (sum, sum_of_squares)) = Noted::read(notes)?;
-        Some(Self { at, logs: LogSums { count, sum, sum_of_squares }, completed, failed })
+        let logs = <Option<(u64, (f64, f64))>>::read(notes)?;
+        let logs =
+            logs.map(|(count, (sum, sum_of_squares))| LogSums { count, sum, sum_of_squares });
+        Some(Self { at, logs, completed, failed })
     }
 }
 
 impl Noted for Window {
     fn write(&self, notes: &mut Notes) {
-        (self.opened, self.busy_seconds).write(notes);
-        (self.last_tick, self.epoch).write(notes);
+        (self.opened, (self.busy_seconds, (self.held_seconds, self.ramp_seconds))).write(notes);
+        (self.ticks, (self.last_tick, (self.epoch, self.ceiling))).write(notes);
     }
     fn read(notes: &mut NotesReader<'_>) -> Option<Self> {
-        let (opened, busy_seconds) = Noted::read(notes)?;
-        let (last_tick, epoch) = Noted::read(notes)?;
-        Some(Self { opened, busy_seconds, last_tick, epoch })
+        let (opened, (busy_seconds, (held_seconds, ramp_seconds))) = Noted::read(notes)?;
+        let (ticks, (last_tick, (epoch, ceiling))) = Noted::read(notes)?;
+        let sums = [busy_seconds, held_seconds, ramp_seconds];
+        sums.iter().all(|sum| (0.0..=BUSY_SECONDS_MAX).contains(sum)).then_some(Self {
+            opened,
+            busy_seconds,
+            held_seconds,
+            ramp_seconds,
+            ticks,
+            last_tick,
+            epoch,
+            ceiling,
+        })
     }
 }

@@ -1,0 +1,158 @@
+//! What one window measured, and how it compares with another.
+
+use crate::scaling::notes::{Noted, Notes, NotesReader};
+
+/// The share of a window for which work must wait at the limit before the limit is what holds it.
+const HELD_MIN: f64 = 0.7;
+/// The share up to which a window is free of such waiting.
+const HELD_MAX_FREE: f64 = 0.1;
+/// Beyond so many tasks a mean is as sure as it needs to be; the world changes meanwhile.
+const COUNT_MAX: f64 = 2000.0;
+/// Bounds of the variation of service times where it stands for the noise of a count.
+const SCV_MIN: f64 = 0.5;
+const SCV_MAX: f64 = 25.0;
+
+/// No task takes `exp(100)` seconds, and no pool does so much.
+const LOG_MAX: f64 = 100.0;
+const SIZE_MAX: f64 = 1e30;
+
+/// Where a service time comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Basis {
+    /// Little's law: the time that workers were busy over the tasks that ended.
+    Counters,
+    /// The logarithms of what each task took.
+    Logs,
+}
+
+/// What one window measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Measure {
+    pub(super) basis: Basis,
+    /// Tasks that ended.
+    pub(super) count: f64,
+    /// Mean and variance of the logarithm of their service times.
+    pub(super) log_mean: f64,
+    pub(super) log_variance: f64,
+    /// Workers busy, over time.
+    pub(super) busy: f64,
+    /// Tasks ended a second.
+    pub(super) throughput: f64,
+    /// The share of them that failed.
+    pub(super) error_rate: f64,
+    /// The share of the time in which work waited and every allowed worker was busy.
+    pub(super) held: f64,
+    /// The share of the time in which work waited for workers that had not started yet.
+    pub(super) ramping: f64,
+    /// How long the window was, in seconds and in ticks.
+    pub(super) seconds: f64,
+    pub(super) ticks: u32,
+}
+
+impl Measure {
+    /// The mean service time in seconds, by Little's law.
+    pub(super) fn service(&self) -> f64 {
+        self.busy / self.throughput.max(1e-9)
+    }
+
+    /// The mean service time in seconds, of tasks whose logarithms are spread like these.
+    pub(super) fn service_spread(&self) -> f64 {
+        match self.basis {
+            Basis::Counters => self.log_mean.exp(),
+            Basis::Logs => (self.log_mean + self.log_variance / 2.0).exp(),
+        }
+    }
+
+    /// Tasks that ended well, a second.
+    pub(super) fn goodput(&self) -> f64 {
+        (self.throughput * (1.0 - self.error_rate)).max(1e-9)
+    }
+
+    /// The variance of the logarithm of the throughput.
+    pub(super) fn noise(&self) -> f64 {
+        let scv = match self.basis {
+            Basis::Counters => self.log_variance,
+            Basis::Logs => self.log_variance.min(10.0).exp() - 1.0,
+        };
+        scv.clamp(SCV_MIN, SCV_MAX) / self.count.max(1.0)
+    }
+
+    /// Whether the limit held this window back: throughput then tells of the workers.
+    pub(super) fn is_held(&self) -> bool {
+        HELD_MIN < self.held
+    }
+
+    /// Whether nothing but the load shaped this window: throughput then tells of the load only.
+    pub(super) fn is_demand_limited(&self) -> bool {
+        self.held < HELD_MAX_FREE && self.ramping < HELD_MAX_FREE
+    }
+
+    /// How surely `other` took longer: the difference of the means in standard errors.
+    pub(super) fn z_score(&self, other: &Self) -> f64 {
+        let error = self.log_variance / self.count + other.log_variance / other.count;
+        (other.log_mean - self.log_mean) / error.sqrt().max(1e-9)
+    }
+
+    /// How many times as long `other` took.
+    pub(super) fn inflation(&self, other: &Self) -> f64 {
+        (other.log_mean - self.log_mean).clamp(-50.0, 50.0).exp()
+    }
+
+    /// Moves the service times a share of the way to those of `other`. The concurrency stays the
+    /// one they were first seen at: it must not creep up with the load.
+    pub(super) fn drift(&mut self, other: &Self, share: f64) {
+        let blend = |ours: &mut f64, theirs: f64| *ours += share * (theirs - *ours);
+        blend(&mut self.log_mean, other.log_mean);
+        blend(&mut self.log_variance, other.log_variance);
+        blend(&mut self.error_rate, other.error_rate);
+        self.count = (self.count + other.count).min(COUNT_MAX);
+    }
+
+    /// Whether these are numbers that a pool can have. Notes and counters may be damaged.
+    pub(super) fn is_sound(&self) -> bool {
+        let shares = [self.error_rate, self.held, self.ramping];
+        let sizes = [self.busy, self.throughput, self.seconds, self.count];
+        shares.iter().all(|share| (0.0..=1.0).contains(share))
+            && sizes.iter().all(|size| (0.0..=SIZE_MAX).contains(size))
+            && 1.0 <= self.count
+            && self.log_mean.abs() <= LOG_MAX
+            && 0.0 < self.log_variance
+            && self.log_variance <= LOG_MAX * LOG_MAX
+    }
+}
+
+impl Noted for Basis {
+    fn write(&self, notes: &mut Notes) {
+        (*self == Self::Logs).write(notes);
+    }
+    fn read(notes: &mut NotesReader<'_>) -> Option<Self> {
+        Some(if bool::read(notes)? { Self::Logs } else { Self::Counters })
+    }
+}
+
+impl Noted for Measure {
+    fn write(&self, notes: &mut Notes) {
+        (self.basis, (self.count, (self.log_mean, self.log_variance))).write(notes);
+        (self.busy, (self.throughput, self.error_rate)).write(notes);
+        (self.held, (self.ramping, (self.seconds, self.ticks))).write(notes);
+    }
+    fn read(notes: &mut NotesReader<'_>) -> Option<Self> {
+        let (basis, (count, (log_mean, log_variance))) = Noted::read(notes)?;
+        let (busy, (throughput, error_rate)) = Noted::read(notes)?;
+        let (held, (ramping, (seconds, ticks))) = Noted::read(notes)?;
+        let measure = Self {
+            basis,
+            count,
+            log_mean,
+            log_variance,
+            busy,
+            throughput,
+            error_rate,
+            held,
+            ramping,
+            seconds,
+            ticks,
+        };
+        Some(measure).filter(Self::is_sound)
+    }
+}
