@@ -135,15 +135,15 @@ impl Policy {
         }
     }
 
-    /// How a pool hires under this policy, to begin with: between its bounds where it hires for
-    /// tasks that wait, its minimum where the decider names the size.
+    /// How a pool hires under this policy, to begin with: up to what is trusted unmeasured where it
+    /// hires for tasks that wait, its minimum where the decider names the size.
     #[must_use]
     pub fn roster(&self) -> RosterConfig {
         let Bounds { min, max } = self.bounds;
         match &self.decider {
             DeciderConfig::Slo(slo) => RosterConfig {
                 wait_budget: slo.wait_budget,
-                ..RosterConfig::new(Staffing::between(min, max))
+                ..RosterConfig::new(Staffing::between(min, slo.trust_start.clamp(min, max)))
             },
             _ => RosterConfig::new(Staffing::exactly(min)),
         }

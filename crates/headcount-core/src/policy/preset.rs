@@ -13,7 +13,7 @@ use crate::decide::{
     Aimd, AllBusy, DeciderConfig, HealthZones, PidConfig, QueueDepth, Rule, SloConfig, Step,
     Target, Threshold,
 };
-use crate::guard::{Cooldown, ErrorVeto, FlapDamper, HoldPeak, StepLimit, WarmUp};
+use crate::guard::{Cooldown, FlapDamper, HoldPeak, StepLimit};
 use crate::scaling::signal::{Smoothing, Source};
 
 /// A named policy.
@@ -119,11 +119,6 @@ impl Preset {
             config: PolicyConfig {
                 tick: Some(Duration::from_millis(200)),
                 decider: Some(DeciderConfig::Slo(slo)),
-                guards: GuardsConfig {
-                    warm_up: Some(WarmUp { span: Duration::from_secs(10) }),
-                    error_veto: Some(ErrorVeto::default()),
-                    ..GuardsConfig::default()
-                },
                 ..PolicyConfig::default()
             },
             origins: const {
@@ -144,8 +139,6 @@ impl Preset {
                         "1.3",
                         "below it the tails of tasks look the same",
                     ),
-                    origin("guards.error_veto.rate_max", "0.1", "one in ten is no accident"),
-                    origin("guards.warm_up.span", "10 s", "as many looks as it takes to learn"),
                     origin("tick", "200 ms", "five looks a second cost a microsecond each"),
                 ]
             },

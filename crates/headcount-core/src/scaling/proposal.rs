@@ -249,6 +249,8 @@ pub enum Reason {
     WaitBudget,
     /// More workers stopped bringing more throughput.
     Knee,
+    /// Fewer workers for a moment, to see whether all of them help.
+    Probe,
     /// A reading from outside.
     External,
     /// One decider wanted a change and another one the opposite.
@@ -278,6 +280,7 @@ impl fmt::Display for Reason {
             Self::Backlog => "backlog",
             Self::WaitBudget => "wait budget",
             Self::Knee => "knee",
+            Self::Probe => "probe",
             Self::External => "external reading",
             Self::Objection => "objection",
             Self::Steady => "steady",

@@ -99,7 +99,11 @@ impl Decider for Slo {
         let ceiling = self.ceiling();
         let floor = load.map_or(0, |load| whole((load + HEADROOM * load.sqrt()).ceil()));
 
-        let reason = if self.knee.bound().is_some() { Reason::Knee } else { Reason::WaitBudget };
+        let reason = match (self.knee.bound(), self.knee.limit()) {
+            (Some(_), _) => Reason::Knee,
+            (None, Some(_)) => Reason::Probe,
+            (None, None) => Reason::WaitBudget,
+        };
         let mut proposal = Proposal::want(Staffing::between(floor, ceiling), reason);
         proposal.evidence = self.evidence();
         proposal.estimate("wait_budget", Unit::Seconds, self.config.wait_budget.as_secs_f64());
