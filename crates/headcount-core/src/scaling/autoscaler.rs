@@ -96,7 +96,6 @@ impl Autoscaler {
             assert!(is_new, "two signals are called {name}; a decider would read the first only");
         }
         let span = guards.iter().map(|guard| guard.looks_back()).max();
-        let bounds = Bounds { min: bounds.min.min(bounds.max), ..bounds };
         let fingerprint = fingerprint(&signals, &*decider);
         Self {
             signals,

@@ -39,9 +39,10 @@ use super::situation::Situation;
 
 /// Proposes a staffing.
 ///
-/// A decider is asked once a tick, in order of time. It may remember; what it remembers it writes
-/// in `save` and takes back in `load`. It must not assume that its proposal is applied: the
-/// staffing in force stands in the situation.
+/// A decider is asked once a tick at most, in order of time; not while the autoscaler is off or
+/// somebody has set the size, so there may be gaps. It may remember; what it remembers it writes in
+/// `save` and takes back in `load`. It must not assume that its proposal is applied: the staffing
+/// in force stands in the situation.
 ///
 /// ```
 /// use headcount_core::decide::Decider;
