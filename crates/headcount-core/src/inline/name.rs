@@ -4,7 +4,8 @@ use std::fmt;
 
 /// The name of a signal, a guard or an external reading.
 ///
-/// Lower case letters, digits, `_`, `-` and `.`; at most [`Name::LEN_MAX`] bytes.
+/// Lower case letters, digits, `_`, `-` and `.`; at most [`Name::LEN_MAX`] bytes. The default is
+/// empty, and names nothing.
 ///
 /// ```
 /// use headcount_core::Name;
@@ -13,7 +14,7 @@ use std::fmt;
 /// assert_eq!(name.as_str(), "wait_p99");
 /// assert!(Name::new("Wait P99").is_err());
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name {
     bytes: [u8; Self::LEN_MAX],
     len: u8,
@@ -108,12 +109,6 @@ impl Name {
             }
         }
         Spoken(self.as_str())
-    }
-}
-
-impl Default for Name {
-    fn default() -> Self {
-        Self::cut("unnamed")
     }
 }
 

@@ -47,6 +47,8 @@ pub struct Autoscaler {
     decider: Box<dyn Decider>,
     guards: Vec<(Name, Arc<dyn Guard>)>,
     bounds: Bounds,
+    /// Whether a guard looks after the machine's health.
+    is_health_watched: bool,
     /// Says which policy the notes are of.
     fingerprint: u64,
     mode: Mode,
@@ -97,11 +99,13 @@ impl Autoscaler {
         }
         let span = guards.iter().map(|guard| guard.looks_back()).max();
         let fingerprint = fingerprint(&signals, &*decider);
+        let is_health_watched = guards.iter().any(|guard| guard.watches_health());
         Self {
             signals,
             decider,
             guards: guards.into_iter().map(|guard| (name_of(guard.name()), guard)).collect(),
             bounds,
+            is_health_watched,
             fingerprint,
             mode: Mode::Automatic,
             manual: None,
@@ -114,9 +118,11 @@ impl Autoscaler {
     /// Decides what the staffing should be. Applies nothing.
     pub fn tick(&mut self, observation: &Observation) -> Decision {
         self.follow_clock(observation.at);
-        let readings = self.read(observation);
-        let (proposal, asked) = self.propose(observation, &readings);
-        let decision = self.review(observation, readings, proposal, asked);
+        // Filled in place: a decision is large, and moving it about would cost more than making it.
+        let mut decision = Decision::begun(observation, self.mode, self.bounds);
+        self.read(observation, &mut decision.readings);
+        let asked = self.propose(observation, &mut decision);
+        self.review(observation, asked, &mut decision);
         self.history.decided(&decision);
         self.note_illness(observation, &decision);
         self.stats.decided(&decision, observation.pool.live);
@@ -145,15 +151,13 @@ impl Autoscaler {
         self.stats.applied(decision.at, decision.direction());
     }
 
-    fn read(&mut self, observation: &Observation) -> List<Reading, SIGNALS_MAX> {
-        let mut readings = List::new();
+    fn read(&mut self, observation: &Observation, readings: &mut List<Reading, SIGNALS_MAX>) {
         for (name, signal) in &mut self.signals {
             let value = read_finite(signal.as_mut(), observation);
             let (unit, reason) = (signal.unit(), signal.reason());
             let fits = readings.push(Reading { name: *name, unit, reason, value });
             assert!(fits, "no more signals than there is room for readings");
         }
-        readings
     }
 
     /// A clock that runs back has a new origin, as after a restart. What is remembered keeps its
@@ -169,18 +173,12 @@ impl Autoscaler {
         }
     }
 
-    /// What is wanted, and who is to be asked about it.
-    fn propose(
-        &mut self,
-        observation: &Observation,
-        readings: &List<Reading, SIGNALS_MAX>,
-    ) -> (Proposal, Asked) {
+    /// Puts in what is wanted, and says who is to be asked about it.
+    fn propose(&mut self, observation: &Observation, decision: &mut Decision) -> Asked {
         if self.manual.is_some_and(|manual| !manual.holds_at(observation.at)) {
             self.manual = None;
         }
-        let situation =
-            Situation { observation, readings: readings.as_slice(), history: &self.history };
-        match (self.mode, self.manual) {
+        let (proposal, asked) = match (self.mode, self.manual) {
             (Mode::Off, _) => (Proposal::abstain(Reason::Off), Asked::Nobody),
             (Mode::Manual | Mode::Automatic, Some(manual)) => {
                 let staffing = Staffing::exactly(manual.workers);
@@ -188,24 +186,22 @@ impl Autoscaler {
             }
             (Mode::Manual, None) => (Proposal::abstain(Reason::Manual), Asked::Nobody),
             (Mode::Automatic | Mode::Advise, _) => {
-                (self.decider.decide(&situation).in_full(situation.from()), Asked::All)
+                let readings = decision.readings.as_slice();
+                let situation = Situation { observation, readings, history: &self.history };
+                (self.decider.decide(&situation), Asked::All)
             }
-        }
+        };
+        decision.proposal = proposal;
+        decision.proposal.complete(decision.from);
+        asked
     }
 
     /// Asks the guards in their order.
-    fn review(
-        &self,
-        observation: &Observation,
-        readings: List<Reading, SIGNALS_MAX>,
-        proposal: Proposal,
-        asked: Asked,
-    ) -> Decision {
-        let situation =
-            Situation { observation, readings: readings.as_slice(), history: &self.history };
-        let from = situation.from();
-        let mut to = proposal.wanted.unwrap_or(from);
-        let mut rulings = List::new();
+    fn review(&self, observation: &Observation, asked: Asked, decision: &mut Decision) {
+        let readings = decision.readings.as_slice();
+        let situation = Situation { observation, readings, history: &self.history };
+        let from = decision.from;
+        let mut to = decision.proposal.wanted.unwrap_or(from);
         for (name, guard) in &self.guards {
             let is_asked = match asked {
                 Asked::Nobody => false,
@@ -219,18 +215,19 @@ impl Autoscaler {
             let left = ruling.applied_to(from, to);
             // A guard from outside may cross the ends.
             to = Staffing::between(left.floor, left.ceiling);
-            let fits = rulings.push(Review { guard: *name, ruling });
+            let fits = decision.rulings.push(Review { guard: *name, ruling });
             assert!(fits, "no more guards than there is room for rulings");
         }
-        let (at, mode, bounds) = (observation.at, self.mode, self.bounds);
-        Decision { at, mode, bounds, from, to, readings, proposal, rulings }
+        decision.to = to;
     }
 
     /// Remembers that the machine is unwell, where a guard looks after it.
     fn note_illness(&mut self, observation: &Observation, decision: &Decision) {
-        let is_watched = self.guards.iter().any(|(_, guard)| guard.watches_health());
+        if !self.is_health_watched || !self.mode.applies() {
+            return;
+        }
         let standing = Standing::of(observation.health.as_ref(), observation.at);
-        if is_watched && standing.zone != Zone::Safe && self.mode.applies() {
+        if standing.zone != Zone::Safe {
             self.history.braked(observation.at, decision.to.ceiling);
         }
     }

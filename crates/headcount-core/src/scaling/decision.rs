@@ -7,6 +7,7 @@ use super::direction::Direction;
 use super::explain::{Explained, ExplainedFully};
 use super::guard::{Bounds, GUARDS_MAX, Review};
 use super::mode::Mode;
+use super::observation::Observation;
 use super::proposal::{Proposal, Reason};
 use super::signal::Reading;
 use super::staffing::Staffing;
@@ -50,6 +51,13 @@ pub struct Decision {
 }
 
 impl Decision {
+    /// A decision to be filled in: so far nothing is wanted, and nothing changes.
+    pub(crate) fn begun(observation: &Observation, mode: Mode, bounds: Bounds) -> Self {
+        let (at, from) = (observation.at, observation.pool.staffing());
+        let (readings, rulings, proposal) = (List::new(), List::new(), Proposal::default());
+        Self { at, mode, bounds, from, to: from, readings, proposal, rulings }
+    }
+
     /// Which way it goes.
     #[must_use]
     pub fn direction(&self) -> Direction {

@@ -46,15 +46,13 @@ impl Proposal {
         Self { floor_only: true, ..Self::want(Staffing::exactly(workers), reason) }
     }
 
-    /// The same for a pool at `from`: one that means the floor only leaves the ceiling where it
-    /// is, if that is high enough.
-    pub(crate) fn in_full(self, from: Staffing) -> Self {
-        match self.wanted {
-            Some(Staffing { floor, .. }) if self.floor_only => {
-                let ceiling = from.ceiling.max(floor);
-                Self { wanted: Some(Staffing { floor, ceiling }), ..self }
-            }
-            _ => self,
+    /// Puts in the ceiling where only a floor is meant: that of a pool at `from`, if it is high
+    /// enough.
+    pub(crate) fn complete(&mut self, from: Staffing) {
+        if let Some(wanted) = &mut self.wanted
+            && self.floor_only
+        {
+            wanted.ceiling = from.ceiling.max(wanted.floor);
         }
     }
 
