@@ -8,14 +8,11 @@ use std::env;
 use crate::outcome::{Outcome, green_if, takes_nothing};
 use crate::process::{cargo, succeeds};
 
-/// The crates that have models. None yet.
-const MODELLED: &[&str] = &[];
+/// The crates that have models.
+const MODELLED: [&str; 1] = ["headcount-pool"];
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     takes_nothing("loom", arguments)?;
-    if MODELLED.is_empty() {
-        println!("no crate has loom models yet");
-    }
     // Every crate is run, so that one red model does not hide another.
     let red: Vec<&&str> = MODELLED.iter().filter(|name| !models_hold(name)).collect();
     green_if(red.is_empty())

@@ -1,0 +1,256 @@
+//! The limiter itself: what its users hold.
+//!
+//! It reads the clock, takes the lock, asks the state, and calls whom the state says, in that
+//! order. Whatever is a caller's, its wakers above all, is cloned before the lock and called or
+//! dropped after it.
+
+use std::fmt;
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use headcount_core::{Clock, PoolSnapshot, Timestamp};
+
+use super::acquire::{Acquire, Asked, Blocked};
+use super::error::{AcquireTimeoutError, Closed, TryAcquireError};
+use super::gate::{Abandoned, Entry, Request, Ticket};
+use super::ledger::Outcome;
+use super::permit::Permit;
+use super::state::{Look, State, Waiter};
+use crate::clock::Monotonic;
+use crate::sync::{Arc, Mutex, MutexGuard, lock};
+
+/// Lets so many in at once, and can be resized at any time.
+///
+/// Threads and tasks wait in one queue: first come, first served. Clones are the same limiter.
+///
+/// The limit holds at every admission: nobody is let in while as many are in as it allows. When it
+/// falls nobody is thrown out, so for a while more may be in than it says; it does fall, also while
+/// others wait.
+///
+/// ```
+/// use headcount_pool::Limiter;
+/// use std::thread;
+///
+/// let limiter = Limiter::new(2);
+/// thread::scope(|scope| {
+///     for _ in 0..8 {
+///         scope.spawn(|| {
+///             let permit = limiter.acquire().expect("nobody closes it");
+///             assert!(limiter.in_use() <= 2);
+///             permit.success();
+///         });
+///     }
+/// });
+/// let snapshot = limiter.snapshot();
+/// assert_eq!((snapshot.busy, snapshot.counters.completed), (0, 8));
+/// ```
+#[derive(Clone)]
+pub struct Limiter {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    clock: Monotonic,
+    state: Mutex<State>,
+}
+
+impl Limiter {
+    /// A limiter that lets `limit` in at once. With 0 it lets nobody in until it is resized.
+    #[must_use]
+    pub fn new(limit: u32) -> Self {
+        let clock = Monotonic::new();
+        let state = Mutex::new(State::new(limit, clock.now()));
+        Self { shared: Arc::new(Shared { clock, state }) }
+    }
+
+    /// A permit, if there is room now.
+    ///
+    /// Nobody is overtaken: while others wait there is no room.
+    ///
+    /// # Errors
+    ///
+    /// When there is no room, or the limiter is closed.
+    pub fn try_acquire(&self) -> Result<Permit, TryAcquireError> {
+        let entry = self.lock().try_enter();
+        match entry {
+            Entry::Admitted => Ok(self.permit()),
+            Entry::Full => Err(TryAcquireError::Full),
+            Entry::Closed => Err(TryAcquireError::Closed),
+        }
+    }
+
+    /// A permit, for which the calling thread waits as long as it takes.
+    ///
+    /// A thread that holds one permit and waits for another may wait for itself.
+    ///
+    /// # Errors
+    ///
+    /// When the limiter is closed, before or meanwhile.
+    pub fn acquire(&self) -> Result<Permit, Closed> {
+        match self.enter() {
+            Some(permit) => Ok(permit),
+            None => Blocked::new(self.acquire_async()).wait(),
+        }
+    }
+
+    /// A permit, for which the calling thread waits, but no longer than `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// When its turn does not come in time, or the limiter is closed, before or meanwhile.
+    pub fn acquire_timeout(&self, timeout: Duration) -> Result<Permit, AcquireTimeoutError> {
+        match self.enter() {
+            Some(permit) => Ok(permit),
+            None => Blocked::new(self.acquire_async()).wait_for(timeout),
+        }
+    }
+
+    /// A permit, for which the task waits that awaits this, on whichever runtime.
+    ///
+    /// It ends in [`Closed`] when the limiter is closed, before or meanwhile.
+    pub fn acquire_async(&self) -> Acquire {
+        Acquire::new(self.clone())
+    }
+
+    /// Lets `limit` in at once from now on. It returns at once.
+    ///
+    /// Growing lets in as many of those who wait as there is room for. Shrinking takes no permit
+    /// from anybody: those above the limit are not replaced when they come back.
+    pub fn resize(&self, limit: u32) {
+        let now = self.now();
+        let admitted = self.lock().resize(limit, now);
+        call(admitted);
+    }
+
+    /// Lets nobody in any more, for ever. Everybody who waits is released with [`Closed`].
+    ///
+    /// Permits that are held stay good.
+    pub fn close(&self) {
+        let turned_away = self.lock().close();
+        call(turned_away);
+    }
+
+    /// How many may be in at once.
+    #[must_use]
+    pub fn limit(&self) -> u32 {
+        self.lock().gate().limit()
+    }
+
+    /// How many places are taken. For a while after a shrink that may be more than the limit.
+    #[must_use]
+    pub fn in_use(&self) -> u32 {
+        self.lock().gate().in_use()
+    }
+
+    /// How many wait.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.lock().gate().waiting()
+    }
+
+    /// Whether it was closed.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.lock().gate().is_closed()
+    }
+
+    /// What an autoscaler wants to know of it, in the words of a pool.
+    ///
+    /// A place under the limit is a worker: busy if it is taken, parked if not, retiring if it is
+    /// taken and above the limit. To acquire is to submit a task and to start it, to give back is
+    /// to complete it. `expired` counts those who gave up, by a timeout or a dropped future. Waits
+    /// and times held are those of the last one to two seconds, or since the reading before if
+    /// that is longer ago.
+    #[must_use]
+    pub fn snapshot(&self) -> PoolSnapshot {
+        let now = self.now();
+        self.lock().snapshot(now)
+    }
+
+    /// A permit, if there is room now. If there is not, nothing was asked yet.
+    fn enter(&self) -> Option<Permit> {
+        let entry = self.lock().enter();
+        (entry == Entry::Admitted).then(|| self.permit())
+    }
+
+    /// Asks for the first time: enters, or leaves `waker` and joins the queue.
+    pub(super) fn ask(&self, waker: &Waker) -> Asked {
+        if let Some(permit) = self.enter() {
+            return Asked::Answered(Ok(permit));
+        }
+        let since = self.now();
+        let waiter = Waiter { since, waker: waker.clone() };
+        let request = self.lock().request(waiter);
+        match request {
+            Request::Admitted(_) => Asked::Answered(Ok(self.permit())),
+            Request::Closed(_) => Asked::Answered(Err(Closed)),
+            Request::Waiting(ticket) => Asked::Waiting(ticket, since),
+        }
+    }
+
+    /// Asks again: collects, or leaves a newer `waker` and waits on.
+    pub(super) fn look(
+        &self,
+        ticket: &Ticket,
+        since: Timestamp,
+        waker: &Waker,
+    ) -> Poll<Result<Permit, Closed>> {
+        let now = self.now();
+        let mut waiter = Waiter { since, waker: waker.clone() };
+        let look = self.lock().look(ticket, &mut waiter, now);
+        match look {
+            Look::Waiting => Poll::Pending,
+            Look::Admitted => Poll::Ready(Ok(Permit::new(self.clone(), now))),
+            Look::TurnedAway => Poll::Ready(Err(Closed)),
+        }
+    }
+
+    /// Hands back a ticket for which nothing was collected.
+    pub(super) fn give_up(&self, ticket: Ticket) {
+        let now = self.now();
+        let abandoned = self.lock().abandon(ticket, now);
+        if let Abandoned::Admitted(next) = abandoned {
+            call(next);
+        }
+    }
+
+    pub(super) fn give_back(&self, outcome: Outcome, since: Timestamp) {
+        let now = self.now();
+        let next = self.lock().release(outcome, now.since(since), now);
+        call(next);
+    }
+
+    pub(super) fn clock(&self) -> Monotonic {
+        self.shared.clock
+    }
+
+    fn permit(&self) -> Permit {
+        Permit::new(self.clone(), self.now())
+    }
+
+    fn now(&self) -> Timestamp {
+        self.shared.clock.now()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        lock(&self.shared.state)
+    }
+}
+
+/// Calls them in the order of their turns.
+fn call(waiters: impl IntoIterator<Item = Waiter>) {
+    waiters.into_iter().for_each(|waiter| waiter.waker.wake());
+}
+
+impl fmt::Debug for Limiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.lock();
+        let gate = state.gate();
+        f.debug_struct("Limiter")
+            .field("limit", &gate.limit())
+            .field("in_use", &gate.in_use())
+            .field("waiting", &gate.waiting())
+            .field("closed", &gate.is_closed())
+            .finish()
+    }
+}

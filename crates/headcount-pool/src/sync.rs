@@ -1,0 +1,21 @@
+//! What threads share: from std, or from loom where the models run.
+//!
+//! Nothing else in this crate names a lock, so that a model sees every one of them.
+
+use std::sync::PoisonError;
+
+#[cfg(loom)]
+pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
+#[cfg(not(loom))]
+pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+/// Std's in the models too: std makes a waker out of no other.
+pub(crate) use std::sync::Arc as WakerArc;
+
+/// Locks, even where a panic left the lock poisoned.
+///
+/// No code of the caller runs under our locks, and what we do under them we check before we change
+/// anything. So what a panic leaves behind is whole.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
