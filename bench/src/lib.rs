@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Instant;
 
 /// One row of a report.
@@ -69,12 +70,20 @@ pub fn nanoseconds_each(count: u32, mut call: impl FnMut()) -> f64 {
     start.elapsed().as_nanos() as f64 / f64::from(count)
 }
 
-/// The file that `--json FILE` names. To be asked before anything is measured.
-///
-/// # Errors
-///
-/// When the arguments are not understood.
-pub fn json_file() -> Result<Option<PathBuf>, String> {
+/// What every benchmark does: reads its arguments, measures, prints the rows and, asked with
+/// `--json FILE`, writes them to the file too. Nothing is measured if the arguments are not
+/// understood.
+pub fn measure_and_report(measure: impl FnOnce() -> Vec<Row>) -> ExitCode {
+    match json_file().and_then(|file| report(&measure(), file.as_ref())) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn json_file() -> Result<Option<PathBuf>, String> {
     let mut arguments = std::env::args().skip(1);
     match (arguments.next().as_deref(), arguments.next(), arguments.next()) {
         (None, ..) => Ok(None),
@@ -83,12 +92,7 @@ pub fn json_file() -> Result<Option<PathBuf>, String> {
     }
 }
 
-/// Prints the rows and writes them to `file`, if there is one.
-///
-/// # Errors
-///
-/// When the file cannot be written.
-pub fn report(rows: &[Row], file: Option<&PathBuf>) -> Result<(), String> {
+fn report(rows: &[Row], file: Option<&PathBuf>) -> Result<(), String> {
     let mut table = String::new();
     for row in rows {
         let peers: Vec<_> = row.peers.iter().map(|(name, v)| format!("{name} {v:.1}")).collect();

@@ -12,7 +12,7 @@ use std::task::{Context, Waker};
 use std::thread;
 use std::time::Instant;
 
-use bench::{Row, json_file, median_and_spread, nanoseconds_each, report};
+use bench::{Row, measure_and_report, median_and_spread, nanoseconds_each};
 use headcount_pool::Limiter;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
@@ -75,17 +75,10 @@ const SUBJECTS: [Subject; 6] = [
 ];
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("{why}");
-            ExitCode::from(2)
-        }
-    }
+    measure_and_report(measure)
 }
 
-fn run() -> Result<(), String> {
-    let file = json_file()?;
+fn measure() -> Vec<Row> {
     let mut rounds = SUBJECTS.map(|subject| vec![Vec::new(); 1 + subject.peers.len()]);
     for _ in 0..ROUNDS {
         for (subject, rounds) in SUBJECTS.iter().zip(&mut rounds) {
@@ -95,8 +88,7 @@ fn run() -> Result<(), String> {
             }
         }
     }
-    let rows: Vec<Row> = SUBJECTS.iter().zip(&rounds).map(|(s, rounds)| row(s, rounds)).collect();
-    report(&rows, file.as_ref())
+    SUBJECTS.iter().zip(&rounds).map(|(s, rounds)| row(s, rounds)).collect()
 }
 
 fn row(subject: &Subject, rounds: &[Vec<f64>]) -> Row {

@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use bench::{Row, json_file, nanoseconds_each, report};
+use bench::{Row, measure_and_report, nanoseconds_each};
 use headcount_core::decide::{
     Aimd, Combine, CompositeConfig, DeciderConfig, PartConfig, PidConfig, Rule, Target, Threshold,
 };
@@ -25,17 +25,10 @@ const ROUNDS: usize = 21;
 const TICKS: u32 = 20_000;
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("{why}");
-            ExitCode::from(2)
-        }
-    }
+    measure_and_report(measure)
 }
 
-fn run() -> Result<(), String> {
-    let file = json_file()?;
+fn measure() -> Vec<Row> {
     let mut subjects = [
         ("3 signals, composite of 3, 8 guards", lean()),
         ("4 signals, composite of 4, all 12 guards", full()),
@@ -63,7 +56,7 @@ fn run() -> Result<(), String> {
     let pairs = rounds[0].iter().zip(&rounds[subjects.len() + 1]);
     let ratios: Vec<f64> = pairs.map(|(tick, closure)| tick / closure).collect();
     rows.push(Row::alone("the first tick, as a multiple of a boxed closure", "x", &ratios));
-    report(&rows, file.as_ref())
+    rows
 }
 
 fn preset(name: &str) -> Autoscaler {

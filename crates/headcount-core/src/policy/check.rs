@@ -149,7 +149,8 @@ impl Policy {
         }
     }
 
-    /// A history that was lost begins by holding: for ten ticks, unless the policy says how long.
+    /// A pool whose history was lost does not shrink at first: for ten ticks, unless the policy
+    /// says how long.
     fn warm_up(&self) -> WarmUp {
         let span = match self.decider {
             // What was is of no account there: the zone alone names the size.
