@@ -3,6 +3,11 @@
 //! The machines these run on are noisy, so a figure is the median of several rounds, and comes
 //! with its spread: the distance from the lower to the upper quartile, as a share of the median.
 
+mod arguments;
+pub mod pools;
+
+pub use arguments::Asked;
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,7 +20,7 @@ pub struct Row {
     pub row: String,
     /// What the figures count.
     pub unit: &'static str,
-    /// Ours.
+    /// Ours; not a number where we did not take part.
     pub ours: f64,
     /// Others', by name.
     pub peers: Vec<(String, f64)>,
@@ -37,23 +42,27 @@ impl Row {
     }
 
     fn json(&self) -> String {
-        let peers: Vec<_> =
-            self.peers.iter().map(|(name, value)| format!("{name:?}: {value:.3}")).collect();
-        let ratio = self.ratio_to_best_peer().map_or("null".to_owned(), |r| format!("{r:.3}"));
+        let peers = self.peers.iter().map(|(name, value)| format!("{name:?}: {}", figure(*value)));
+        let peers: Vec<_> = peers.collect();
+        let ratio = figure(self.ratio_to_best_peer().unwrap_or(f64::NAN));
         format!(
-            "{{\"row\": {:?}, \"unit\": {:?}, \"lower_is_better\": true, \"ours\": {:.3}, \
-             \"peers\": {{{}}}, \"ratio_to_best_peer\": {ratio}, \"spread\": {:.3}}}",
+            "{{\"row\": {:?}, \"unit\": {:?}, \"lower_is_better\": true, \"ours\": {}, \
+             \"peers\": {{{}}}, \"ratio_to_best_peer\": {ratio}, \"spread\": {}}}",
             self.row,
             self.unit,
-            self.ours,
+            figure(self.ours),
             peers.join(", "),
-            self.spread
+            figure(self.spread)
         )
     }
 }
 
-/// The median of some rounds, and the distance between their quartiles as a share of it.
+/// The median of some rounds, and the distance between their quartiles as a share of it; of no
+/// rounds, neither is a number.
 pub fn median_and_spread(rounds: &[f64]) -> (f64, f64) {
+    if rounds.is_empty() {
+        return (f64::NAN, f64::NAN);
+    }
     let mut sorted = rounds.to_vec();
     sorted.sort_by(f64::total_cmp);
     let at = |share: f64| sorted[((sorted.len() - 1) as f64 * share).round() as usize];
@@ -74,7 +83,21 @@ pub fn nanoseconds_each(count: u32, mut call: impl FnMut()) -> f64 {
 /// `--json FILE`, writes them to the file too. Nothing is measured if the arguments are not
 /// understood.
 pub fn measure_and_report(measure: impl FnOnce() -> Vec<Row>) -> ExitCode {
-    match json_file().and_then(|file| report(&measure(), file.as_ref())) {
+    let asked = Asked::read(std::env::args().skip(1)).and_then(Asked::only_json);
+    exit_code(asked.and_then(|asked| report(&measure(), asked.json.as_ref())))
+}
+
+/// The same, for a benchmark that can also be asked for some rounds (`--rounds N`) and for some
+/// rows (`--only TEXT`).
+pub fn measure_and_report_asked(
+    measure: impl FnOnce(&Asked) -> Result<Vec<Row>, String>,
+) -> ExitCode {
+    let asked = Asked::read(std::env::args().skip(1));
+    exit_code(asked.and_then(|asked| report(&measure(&asked)?, asked.json.as_ref())))
+}
+
+fn exit_code(outcome: Result<(), String>) -> ExitCode {
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             eprintln!("{why}");
@@ -83,28 +106,19 @@ pub fn measure_and_report(measure: impl FnOnce() -> Vec<Row>) -> ExitCode {
     }
 }
 
-fn json_file() -> Result<Option<PathBuf>, String> {
-    let mut arguments = std::env::args().skip(1);
-    match (arguments.next().as_deref(), arguments.next(), arguments.next()) {
-        (None, ..) => Ok(None),
-        (Some("--json"), Some(file), None) => Ok(Some(PathBuf::from(file))),
-        (Some(other), ..) => Err(format!("{other:?} is not understood; --json FILE is")),
-    }
-}
-
 fn report(rows: &[Row], file: Option<&PathBuf>) -> Result<(), String> {
     let mut table = String::new();
     for row in rows {
-        let peers: Vec<_> = row.peers.iter().map(|(name, v)| format!("{name} {v:.1}")).collect();
-        let _ = writeln!(
-            table,
-            "{:<64} {:>10.1} {} (spread {:.0} %) {}",
-            row.row,
-            row.ours,
-            row.unit,
-            row.spread * 100.0,
-            peers.join(", ")
-        );
+        let peers: Vec<_> =
+            row.peers.iter().map(|(name, v)| format!("{name} {}", shown(*v))).collect();
+        let ours = match row.ours.is_nan() {
+            true => format!("{:>10} {}", "-", row.unit),
+            false => {
+                let (ours, spread) = (shown(row.ours), row.spread * 100.0);
+                format!("{ours:>10} {} (spread {spread:.0} %)", row.unit)
+            }
+        };
+        let _ = writeln!(table, "{:<76} {ours} {}", row.row, peers.join(", "));
     }
     print!("{table}");
     file.map_or(Ok(()), |file| write_json(rows, file))
@@ -114,4 +128,37 @@ fn write_json(rows: &[Row], file: &PathBuf) -> Result<(), String> {
     let rows: Vec<_> = rows.iter().map(|row| format!("  {}", row.json())).collect();
     std::fs::write(file, format!("[\n{}\n]\n", rows.join(",\n")))
         .map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// A figure as the table has it: a small one with more digits, as it may be a ratio.
+fn shown(value: f64) -> String {
+    if value.abs() < 10.0 { format!("{value:.2}") } else { format!("{value:.1}") }
+}
+
+/// A figure as JSON has it, which knows no figure that is not a number.
+fn figure(value: f64) -> String {
+    if value.is_finite() { format!("{value:.3}") } else { "null".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_without_ours_is_still_json() {
+        let peers = vec![("rayon".to_owned(), 2.0)];
+        let row = Row { peers, ..Row::alone("tiny", "ns", &[]) };
+        assert_eq!(
+            row.json(),
+            "{\"row\": \"tiny\", \"unit\": \"ns\", \"lower_is_better\": true, \"ours\": null, \
+             \"peers\": {\"rayon\": 2.000}, \"ratio_to_best_peer\": null, \"spread\": null}"
+        );
+    }
+
+    #[test]
+    fn the_ratio_is_to_the_best_of_the_others() {
+        let peers = vec![("rayon".to_owned(), 4.0), ("tokio".to_owned(), 2.0)];
+        let row = Row { peers, ..Row::alone("tiny", "ns", &[1.0, 1.0, 1.0]) };
+        assert_eq!(row.ratio_to_best_peer(), Some(0.5));
+    }
 }

@@ -2,6 +2,8 @@
 //!
 //! Everything that CI does is here, in Rust, and runs the same on any machine that has the
 //! toolchain. One file per command; this one finds the command and says how it ended.
+
+#![forbid(unsafe_code)]
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,

@@ -2,6 +2,8 @@
 //!
 //! Exit codes: 0 done, 1 it did not work, 2 it was called wrongly.
 
+#![forbid(unsafe_code)]
+
 mod command;
 
 use std::io::{self, Write};

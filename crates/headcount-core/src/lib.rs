@@ -31,6 +31,8 @@
 //! assert_eq!(explain(4, 4), "grow 4 to 5: wants 5 (utilization 100 % > 80 %) -> bounds 5");
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod inline;
 mod time;
 
@@ -50,12 +52,7 @@ pub use scaling::{
     Autoscaler, Brake, Breaker, Comparison, Counters, Decision, Direction, Estimate, Evidence,
     Explained, ExplainedFully, ExternalError, Externals, History, Known, LogSums, ManualTarget,
     MemoryUse, Mode, Noted, Notes, NotesReader, Observation, PoolSnapshot, Proposal, Reason,
-    RestoreError, SIGNALS_MAX, Sample, Situation, Staffing, Statistics, Stats, decide, guard,
-    signal,
+    Resizable, RestoreError, SIGNALS_MAX, Sample, Situation, Staffing, Statistics, Stats, decide,
+    guard, signal,
 };
 pub use time::{Calendar, Clock, Timestamp, Weekday};
-
-/// The README's example compiles and says what it says.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;

@@ -14,7 +14,7 @@ const CALLERS: u32 = 8;
 const CALLS_EACH: u32 = 2000;
 const SERVICE_MAX: u32 = 4;
 
-fn main() -> Result<(), Closed> {
+pub(crate) fn main() -> Result<(), Closed> {
     let limiter = Limiter::new(CALLERS);
     let service = Service::default();
 

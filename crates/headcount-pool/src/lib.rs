@@ -24,9 +24,41 @@ mod park;
 mod spans;
 mod sync;
 
+mod engine;
+mod event;
 mod limiter;
+mod pool;
+mod task;
 
+mod group;
+mod scope;
+
+mod blocking;
+
+pub mod policy;
+
+pub use blocking::blocking;
+pub use event::Event;
+pub use group::Group;
+pub use pool::{
+    Bottleneck, BuildError, BuildFault, Builder, Diagnosis, Doing, Drained, Idle, Pool, PoolHandle,
+    Resize, ResizeProgress, ThreadPool, Threads, Unrun, WorkerReport, Workers,
+};
+#[cfg(feature = "tokio")]
+pub use pool::{TaskPool, Tasks};
+pub use scope::Scope;
+pub use task::{
+    CancelToken, Overflow, Refusal, SubmitError, TaskError, TaskHandle, TaskOptions, is_cancelled,
+    report_failure,
+};
+
+pub use headcount_core::{Name, Staffing};
 pub use limiter::{Acquire, AcquireTimeoutError, Closed, Limiter, Permit, TryAcquireError};
 
 #[cfg(all(test, loom))]
 mod loom_tests;
+
+/// How many threads can run at once.
+fn cores() -> std::num::NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(std::num::NonZeroUsize::MIN)
+}

@@ -43,9 +43,16 @@ impl Parker {
     }
 }
 
-impl Wake for Parker {
-    fn wake(self: WakerArc<Self>) {
+impl Parker {
+    /// Calls whoever waits here, or will.
+    pub(crate) fn call(&self) {
         *lock(&self.called) = true;
         self.bell.notify_one();
+    }
+}
+
+impl Wake for Parker {
+    fn wake(self: WakerArc<Self>) {
+        self.call();
     }
 }

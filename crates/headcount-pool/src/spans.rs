@@ -7,34 +7,29 @@ use std::time::Duration;
 
 use headcount_core::{LogSums, Statistics, Timestamp};
 
+use crate::sync::atomic::{AtomicU64, Ordering};
+
 /// Each power of two is divided into this many parts.
 const PARTS: u64 = 8;
 const PARTS_LOG2: u32 = PARTS.ilog2();
+/// No span asks for more buckets.
+const BUCKETS_MAX: usize = 496;
 
 /// Spans of which the recent ones can be told apart.
 #[derive(Debug, Default)]
 pub(crate) struct RecentSpans {
     all: Spans,
-    older: Spans,
-    newer: Spans,
-    newer_at: Timestamp,
+    window: Window,
 }
 
 impl RecentSpans {
-    /// How much a window spans at least. It is less than twice as much if somebody reads often.
-    const WINDOW_MIN: Duration = Duration::from_secs(1);
-
     pub(crate) fn add(&mut self, span: Duration) {
         self.all.add(span);
     }
 
     /// What was added lately. `None`: nothing was.
     pub(crate) fn statistics(&mut self, now: Timestamp) -> Option<Statistics> {
-        if Self::WINDOW_MIN <= now.since(self.newer_at) {
-            self.older = std::mem::replace(&mut self.newer, self.all.clone());
-            self.newer_at = now;
-        }
-        self.all.since(&self.older)
+        self.window.statistics(&self.all, now)
     }
 
     /// The logarithms of everything that was added.
@@ -43,13 +38,79 @@ impl RecentSpans {
     }
 }
 
+/// Two earlier readings of the same spans, by which the recent ones are told.
+#[derive(Debug, Default)]
+pub(crate) struct Window {
+    older: Spans,
+    newer: Spans,
+    newer_at: Timestamp,
+}
+
+impl Window {
+    /// How much a window spans at least. It is less than twice as much if somebody reads often.
+    const WINDOW_MIN: Duration = Duration::from_secs(1);
+
+    /// What of `all` was added lately. `None`: nothing was.
+    pub(crate) fn statistics(&mut self, all: &Spans, now: Timestamp) -> Option<Statistics> {
+        if Self::WINDOW_MIN <= now.since(self.newer_at) {
+            self.older = std::mem::replace(&mut self.newer, all.clone());
+            self.newer_at = now;
+        }
+        all.since(&self.older)
+    }
+}
+
+/// Spans that many threads add to at once.
+#[derive(Debug)]
+pub(crate) struct SharedSpans {
+    nanos: AtomicU64,
+    buckets: Box<[AtomicU64]>,
+}
+
+impl Default for SharedSpans {
+    fn default() -> Self {
+        let buckets = if cfg!(loom) { 0 } else { BUCKETS_MAX };
+        Self {
+            nanos: AtomicU64::new(0),
+            buckets: (0..buckets).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+}
+
+impl SharedSpans {
+    /// Adds the same span `times` over.
+    pub(crate) fn add(&self, span: Duration, times: u32) {
+        let nanos = u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
+        if let Some(bucket) = self.buckets.get(bucket_of(nanos)) {
+            bucket.fetch_add(u64::from(times), Ordering::Relaxed);
+        }
+        self.nanos.fetch_add(nanos.saturating_mul(u64::from(times)), Ordering::Relaxed);
+    }
+
+    /// Adds what is here to `spans`.
+    pub(crate) fn add_to(&self, spans: &mut Spans) {
+        if spans.buckets.len() < self.buckets.len() {
+            spans.buckets.resize(self.buckets.len(), 0);
+        }
+        for (bucket, shared) in self.buckets.iter().enumerate() {
+            let count = shared.load(Ordering::Relaxed);
+            if 0 < count {
+                spans.buckets[bucket] += count;
+                spans.count += count;
+                spans.squares_secs += count as f64 * middle_secs(bucket).powi(2);
+            }
+        }
+        spans.nanos += u128::from(self.nanos.load(Ordering::Relaxed));
+    }
+}
+
 /// Spans counted by size.
 #[derive(Clone, Debug, Default)]
-struct Spans {
+pub(crate) struct Spans {
     count: u64,
     nanos: u128,
     squares_secs: f64,
-    /// As long as the longest span asks for. No span asks for more than 496.
+    /// As long as the longest span asks for.
     buckets: Vec<u64>,
 }
 
@@ -66,12 +127,16 @@ impl Spans {
         self.squares_secs += span.as_secs_f64().powi(2);
     }
 
+    /// All of them together.
+    pub(crate) fn sum(&self) -> Duration {
+        Duration::from_nanos(u64::try_from(self.nanos).unwrap_or(u64::MAX))
+    }
+
     /// From the middles of the buckets: a logarithm for each span would cost as much as its clock.
-    fn log_sums(&self) -> LogSums {
+    pub(crate) fn log_sums(&self) -> LogSums {
         let mut sums = LogSums { count: self.count, ..LogSums::default() };
         for (bucket, n) in self.buckets.iter().enumerate().filter(|(_, n)| 0 < **n) {
-            let middle = shortest_in(bucket).midpoint(longest_in(bucket)).max(1);
-            let log = (middle as f64 / 1e9).ln();
+            let log = middle_secs(bucket).ln();
             sums.sum += *n as f64 * log;
             sums.sum_of_squares += *n as f64 * log * log;
         }
@@ -80,11 +145,12 @@ impl Spans {
 
     /// What was added since an earlier reading.
     fn since(&self, earlier: &Self) -> Option<Statistics> {
-        let count = self.count - earlier.count;
+        let count = self.count.saturating_sub(earlier.count);
         if count == 0 {
             return None;
         }
-        let mean = (self.nanos - earlier.nanos) as f64 / 1e9 / count as f64;
+        // Of spans that others add to meanwhile, the sum is read a moment after the counts.
+        let mean = self.nanos.saturating_sub(earlier.nanos) as f64 / 1e9 / count as f64;
         let squares = (self.squares_secs - earlier.squares_secs) / count as f64;
         let before = |bucket: usize| earlier.buckets.get(bucket).copied().unwrap_or(0);
         let counts: Vec<u64> =
@@ -131,6 +197,11 @@ fn shortest_in(bucket: usize) -> u64 {
     }
 }
 
+/// The middle of a bucket, in seconds. Never 0, which has no logarithm.
+fn middle_secs(bucket: usize) -> f64 {
+    shortest_in(bucket).midpoint(longest_in(bucket)).max(1) as f64 / 1e9
+}
+
 /// The longest span, in nanoseconds, that this bucket counts.
 fn longest_in(bucket: usize) -> u64 {
     let doublings = (bucket as u64 / PARTS).saturating_sub(1);
@@ -140,8 +211,6 @@ fn longest_in(bucket: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const BUCKETS_MAX: usize = 496;
 
     #[test]
     fn every_span_has_a_bucket_that_tells_its_size() {
@@ -179,6 +248,24 @@ mod tests {
         for (told, exact) in [(told.p50, exact.p50), (told.p95, exact.p95), (told.p99, exact.p99)] {
             assert!(exact <= told && told <= exact + exact / 8, "{told:?} for {exact:?}");
         }
+    }
+
+    /// What many add to at once says the same, the spread to within what a bucket hides.
+    #[test]
+    fn shared_spans_say_the_same() {
+        let (shared, mut alone) = (SharedSpans::default(), RecentSpans::default());
+        for millis in (1..=1000).map(|n| n * n % 997) {
+            let span = Duration::from_millis(millis);
+            shared.add(span, 2);
+            (0..2).for_each(|_| alone.add(span));
+        }
+        let mut read = Spans::default();
+        shared.add_to(&mut read);
+        let told = Window::default().statistics(&read, Timestamp::ORIGIN).expect("spans");
+        let expected = alone.statistics(Timestamp::ORIGIN).expect("spans");
+        assert_eq!((told.count, told.p50, told.p99), (2000, expected.p50, expected.p99));
+        assert!(told.mean.abs_diff(expected.mean) < Duration::from_micros(1));
+        assert!((told.scv - expected.scv).abs() < 0.02, "{} for {}", told.scv, expected.scv);
     }
 
     #[test]

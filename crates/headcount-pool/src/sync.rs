@@ -1,13 +1,18 @@
 //! What threads share: from std, or from loom where the models run.
 //!
-//! Nothing else in this crate names a lock, so that a model sees every one of them.
+//! Nothing else in this crate names a lock or an atomic, so that a model sees every one of them.
 
 use std::sync::PoisonError;
 
 #[cfg(loom)]
-pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
+pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard, atomic};
 #[cfg(not(loom))]
-pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard, atomic};
+
+#[cfg(loom)]
+pub(crate) use loom::thread::yield_now;
+#[cfg(not(loom))]
+pub(crate) use std::thread::yield_now;
 
 /// Std's in the models too: std makes a waker out of no other.
 pub(crate) use std::sync::Arc as WakerArc;

@@ -7,7 +7,7 @@ use crate::metadata::{Dependency, Package};
 use crate::process::root;
 
 use super::fault::Fault;
-use super::house::House;
+use super::house::{House, numbered};
 
 /// What a crate may depend on.
 struct Place {
@@ -48,7 +48,7 @@ const PLACES: [Place; 9] = [
 ];
 
 pub(crate) fn faults(house: &House, members: &[Package]) -> Vec<Fault> {
-    let mut faults: Vec<Fault> = unsafe_allowed(house).into_iter().collect();
+    let mut faults: Vec<Fault> = unsafe_allowed(house, members);
     for member in members {
         let path = manifest_path(member);
         faults.extend(missing_lints(house, &path));
@@ -127,11 +127,38 @@ fn missing_lints(house: &House, path: &str) -> Option<Fault> {
     })
 }
 
-fn unsafe_allowed(house: &House) -> Option<Fault> {
-    let manifest = house.file("Cargo.toml")?;
-    let forbidden = manifest.text.lines().any(|line| line.starts_with("unsafe_code = \"forbid\""));
-    (!forbidden)
-        .then(|| Fault::new("Cargo.toml", 1, "unsafe code is not forbidden, allowed is \"forbid\""))
+/// Files that may hold unsafe code, each with its reasons at its head.
+const AUDITED: [&str; 1] = ["crates/headcount-pool/src/scope/erase.rs"];
+/// Crates with such a file; all others forbid it, which nothing below can allow again.
+const WITH_AUDITED: [&str; 1] = ["headcount-pool"];
+
+fn unsafe_allowed(house: &House, members: &[Package]) -> Vec<Fault> {
+    let manifest = house.file("Cargo.toml");
+    let denied =
+        manifest.is_none_or(|file| file.lines().any(|(_, l)| l == "unsafe_code = \"deny\""));
+    let undenied = (!denied).then(|| {
+        Fault::new("Cargo.toml", 1, "unsafe code is not denied, allowed is unsafe_code = \"deny\"")
+    });
+    let roots = members.iter().filter(|member| !WITH_AUDITED.contains(&member.name.as_str()));
+    let unforbidden = roots.filter_map(|member| {
+        let (lib, main) = (root_file(member, "lib.rs"), root_file(member, "main.rs"));
+        let root = house.file(&lib).or_else(|| house.file(&main))?;
+        let forbids = root.lines().any(|(_, line)| line == "#![forbid(unsafe_code)]");
+        let what = "crate that does not forbid unsafe code, allowed is #![forbid(unsafe_code)]";
+        (!forbids).then(|| Fault::new(&root.path, 1, what))
+    });
+    let allowing = house.rust().filter(|(file, _)| !AUDITED.contains(&file.path.as_str()));
+    let unaudited = allowing.filter_map(|(file, source)| {
+        let allows = |(_, line): &(usize, &str)| line.contains("allow(unsafe_code)");
+        let (number, _) = numbered(&source.code).find(allows)?;
+        Some(Fault::new(&file.path, number, "unsafe code, allowed is where it was audited"))
+    });
+    undenied.into_iter().chain(unforbidden).chain(unaudited).collect()
+}
+
+fn root_file(member: &Package, name: &str) -> String {
+    let manifest = manifest_path(member);
+    format!("{}/src/{name}", manifest.trim_end_matches("/Cargo.toml"))
 }
 
 /// Pure crates tell clippy to keep them so.
@@ -281,10 +308,33 @@ mod tests {
     }
 
     #[test]
-    fn unsafe_code_stays_forbidden() {
+    fn unsafe_code_stays_denied() {
         let house = House::of(&[("Cargo.toml", "unsafe_code = \"allow\"")]);
-        let fault = "Cargo.toml:1: unsafe code is not forbidden, allowed is \"forbid\"";
+        let fault = "Cargo.toml:1: unsafe code is not denied, allowed is unsafe_code = \"deny\"";
         assert_eq!(told(&house, &[]), fault);
+    }
+
+    #[test]
+    fn unsafe_code_stays_where_it_was_audited() {
+        let allows = "#![allow(unsafe_code)]\n";
+        let house = House::of(&[
+            ("crates/headcount-pool/src/scope/erase.rs", allows),
+            ("crates/headcount-pool/src/lib.rs", allows),
+        ]);
+        let fault = "crates/headcount-pool/src/lib.rs:1: unsafe code, \
+                     allowed is where it was audited";
+        assert_eq!(told(&house, &[]), fault);
+    }
+
+    #[test]
+    fn crates_without_unsafe_code_forbid_it() {
+        let house = House::of(&[
+            ("crates/xtask/Cargo.toml", LINTS),
+            ("crates/xtask/src/main.rs", "//! A\n"),
+        ]);
+        let fault = "crates/xtask/src/main.rs:1: crate that does not forbid unsafe code, \
+                     allowed is #![forbid(unsafe_code)]";
+        assert_eq!(told(&house, &[package("xtask", "")]), fault);
     }
 
     #[test]

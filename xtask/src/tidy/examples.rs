@@ -29,6 +29,7 @@ fn without_example(file: &File, source: &Source) -> Vec<Fault> {
     numbered(&source.code)
         .filter(|(number, _)| !source.is_test(*number))
         .filter_map(|(number, line)| Some((number, item(line)?)))
+        .filter(|(number, _)| !is_hidden(&lines[..number - 1]))
         .filter(|(number, _)| !has_example(&documentation(&lines[..number - 1])))
         .map(|(number, item)| {
             let what = format!("{item} without an example, allowed is a doc comment with one");
@@ -42,6 +43,13 @@ fn item(line: &str) -> Option<&str> {
     let kind = ITEMS.iter().find(|kind| line.starts_with(**kind))?;
     let name_end = line[kind.len()..].find(|c| !is_of_word(c));
     Some(&line[..name_end.map_or(line.len(), |end| kind.len() + end)])
+}
+
+/// Whether the item that follows has no page: what a sealed trait speaks of, for one.
+fn is_hidden(lines_before: &[(&str, &str)]) -> bool {
+    let code_above = lines_before.iter().rev().map(|(code, _)| code.trim());
+    let mut attributes = code_above.take_while(|code| code.is_empty() || code.starts_with("#["));
+    attributes.any(|code| code == "#[doc(hidden)]")
 }
 
 /// The lines of the doc comment that ends a text, attributes between them and behind them left out.
@@ -74,6 +82,15 @@ mod tests {
         let told: Vec<String> =
             faults(&House::of(&[(path, text)])).iter().map(Fault::to_string).collect();
         assert_eq!(told.join("; "), expected, "{text}");
+    }
+
+    #[test]
+    fn what_has_no_page_needs_none() {
+        check_core("/// Does.\n#[doc(hidden)]\npub struct A;\n", "");
+        check_core("/// Does.\n#[doc(hidden)]\n#[derive(Debug)]\npub struct A;\n", "");
+        let told = "crates/a/src/b/c.rs:4: pub struct B without an example, \
+                    allowed is a doc comment with one";
+        check_core("#[doc(hidden)]\npub struct A;\n/// Does.\npub struct B;\n", told);
     }
 
     fn check_core(text: &str, expected: &str) {

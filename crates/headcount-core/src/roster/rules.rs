@@ -187,14 +187,21 @@ impl Roster {
 
     /// Says what to do next to bring the workers into line; to be asked until there is nothing.
     pub fn next_order(&mut self, now: Timestamp, waiting: &dyn Waiting) -> Option<Order> {
-        if let Some((worker, since)) = self.crew.longest_parked()
-            && self.leave_at(since).is_some_and(|at| at <= now)
-        {
-            self.crew.shift(worker, State::Leaving);
+        if let Some(worker) = self.next_dismissal(now) {
             return Some(Order::Dismiss(worker));
         }
         let hire_at = self.hire_at(self.needed_at(waiting))?;
         (hire_at <= now).then(|| Order::Hire(self.crew.hire()))
+    }
+
+    /// Says whom to send home next, and hires nobody; for whoever cannot start workers just now.
+    pub fn next_dismissal(&mut self, now: Timestamp) -> Option<WorkerId> {
+        let (worker, since) = self.crew.longest_parked()?;
+        if self.leave_at(since).is_none_or(|at| now < at) {
+            return None;
+        }
+        self.crew.shift(worker, State::Leaving);
+        Some(worker)
     }
 
     /// When there will be orders, if nothing happens before. `None`: not without an event.

@@ -16,6 +16,7 @@ mod direction;
 mod history;
 mod mode;
 mod notes;
+mod resizable;
 mod situation;
 mod staffing;
 mod stats;
@@ -33,6 +34,7 @@ pub use observation::{
     Statistics,
 };
 pub use proposal::{Comparison, Estimate, Evidence, Proposal, Reason};
+pub use resizable::Resizable;
 pub use situation::{Known, Situation};
 pub use staffing::Staffing;
 pub use stats::{Sample, Stats};

@@ -8,7 +8,7 @@ use std::fmt;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use headcount_core::{Clock, PoolSnapshot, Timestamp};
+use headcount_core::{Clock, PoolSnapshot, Resizable, Staffing, Timestamp};
 
 use super::acquire::{Acquire, Asked, Blocked};
 use super::error::{AcquireTimeoutError, Closed, TryAcquireError};
@@ -240,6 +240,17 @@ impl Limiter {
 /// Calls them in the order of their turns.
 fn call(waiters: impl IntoIterator<Item = Waiter>) {
     waiters.into_iter().for_each(|waiter| waiter.waker.wake());
+}
+
+impl Resizable for Limiter {
+    fn snapshot(&self) -> PoolSnapshot {
+        Limiter::snapshot(self)
+    }
+
+    /// Its limit is the ceiling; nobody has to be kept for a floor.
+    fn resize(&self, staffing: Staffing) {
+        Limiter::resize(self, staffing.ceiling);
+    }
 }
 
 impl fmt::Debug for Limiter {

@@ -1,0 +1,38 @@
+//! The port through which workers are counted and resized.
+
+use crate::{PoolSnapshot, Staffing};
+
+/// Something whose number of workers can be read and set: a pool, a limiter, a connection pool of
+/// yours.
+///
+/// Whoever drives it relies on this: both calls return at once, and may come from any thread;
+/// counters in a snapshot only ever rise; a resize never interrupts a worker at its task. It does
+/// not rely on a resize being done when the call returns: the next snapshot tells.
+///
+/// ```
+/// use headcount_core::{PoolSnapshot, Resizable, Staffing};
+/// use std::sync::atomic::{AtomicU32, Ordering};
+///
+/// /// So many connections may be open.
+/// struct Connections(AtomicU32);
+///
+/// impl Resizable for Connections {
+///     fn snapshot(&self) -> PoolSnapshot {
+///         PoolSnapshot::of(Staffing::exactly(self.0.load(Ordering::Relaxed)))
+///     }
+///     fn resize(&self, staffing: Staffing) {
+///         self.0.store(staffing.ceiling, Ordering::Relaxed);
+///     }
+/// }
+///
+/// let connections: &dyn Resizable = &Connections(AtomicU32::new(4));
+/// connections.resize(Staffing::exactly(8));
+/// assert_eq!(connections.snapshot().ceiling, 8);
+/// ```
+pub trait Resizable: Send + Sync {
+    /// The state at this instant.
+    fn snapshot(&self) -> PoolSnapshot;
+
+    /// Keeps the number of workers within other bounds from now on.
+    fn resize(&self, staffing: Staffing);
+}

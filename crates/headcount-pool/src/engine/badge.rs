@@ -1,0 +1,171 @@
+//! What a worker wears: how far it is, written by itself, and signals for it.
+
+use std::fmt;
+
+use headcount_core::{Name, Timestamp};
+
+use super::Kind;
+use crate::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use crate::sync::{Mutex, lock};
+
+/// What a parked worker is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signal {
+    /// There is a task.
+    Take,
+    /// It is not needed any more.
+    Leave,
+}
+
+const NONE: u8 = 0;
+const TAKE: u8 = 1;
+const LEAVE: u8 = 2;
+
+/// One worker's badge. A cache line of its own: its worker writes it with every task.
+#[doc(hidden)]
+#[repr(align(128))]
+pub struct Badge<K: Kind> {
+    taken: AtomicU64,
+    /// When the present task began, or the group it is in. 0: it has none.
+    since: AtomicU64,
+    /// When the present blocking section began. 0: it is in none.
+    blocked_since: AtomicU64,
+    signal: AtomicU8,
+    /// Whether its worker is counted among those whose tasks are short.
+    short: AtomicBool,
+    /// Whether its worker was counted out, and is to report after its task.
+    recalled: AtomicBool,
+    /// The kernel's number of the thread. 0: not known.
+    thread: AtomicU32,
+    /// Of which class the present task is, if it said so.
+    class: Mutex<Option<Name>>,
+    bed: K::Bed,
+}
+
+impl<K: Kind> Badge<K> {
+    pub(crate) fn new() -> Self {
+        Self {
+            taken: AtomicU64::new(0),
+            since: AtomicU64::new(0),
+            blocked_since: AtomicU64::new(0),
+            signal: AtomicU8::new(NONE),
+            short: AtomicBool::new(false),
+            recalled: AtomicBool::new(false),
+            thread: AtomicU32::new(0),
+            class: Mutex::new(None),
+            bed: K::Bed::default(),
+        }
+    }
+
+    /// Where its worker sleeps.
+    pub(crate) fn bed(&self) -> &K::Bed {
+        &self.bed
+    }
+
+    /// Counts a task taken. Only its worker does.
+    pub(crate) fn count(&self) {
+        let taken = self.taken.load(Ordering::Relaxed);
+        self.taken.store(taken + 1, Ordering::Release);
+    }
+
+    /// How many tasks its worker took.
+    pub(crate) fn taken(&self) -> u64 {
+        self.taken.load(Ordering::Acquire)
+    }
+
+    /// Its worker is at a task since then, or has none.
+    pub(crate) fn at_task(&self, since: Option<Timestamp>) {
+        let nanos = since.map_or(0, |since| since.as_nanos().max(1));
+        self.since.store(nanos, Ordering::Relaxed);
+    }
+
+    /// Since when its worker is at its task.
+    pub(crate) fn since(&self) -> Option<Timestamp> {
+        time_of(&self.since)
+    }
+
+    /// Its worker is in a section that blocks since then, or in none.
+    pub(crate) fn blocked(&self, since: Option<Timestamp>) {
+        let nanos = since.map_or(0, |since| since.as_nanos().max(1));
+        self.blocked_since.store(nanos, Ordering::Relaxed);
+    }
+
+    pub(crate) fn blocked_since(&self) -> Option<Timestamp> {
+        time_of(&self.blocked_since)
+    }
+
+    /// Sets whether its worker's tasks are short, and says whether that is new. Its own does.
+    pub(crate) fn set_short(&self, short: bool) -> bool {
+        let before = self.short.load(Ordering::Relaxed);
+        if before != short {
+            self.short.store(short, Ordering::Relaxed);
+        }
+        before != short
+    }
+
+    pub(crate) fn is_short(&self) -> bool {
+        self.short.load(Ordering::Relaxed)
+    }
+
+    /// Its worker was counted out: it is to report after its task, before it takes another.
+    pub(crate) fn recall(&self) {
+        self.recalled.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_recalled(&self) -> bool {
+        self.recalled.load(Ordering::Acquire)
+    }
+
+    /// Its worker has reported.
+    pub(crate) fn has_reported(&self) {
+        self.recalled.store(false, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_class(&self, class: Option<Name>) {
+        *lock(&self.class) = class;
+    }
+
+    pub(crate) fn class(&self) -> Option<Name> {
+        *lock(&self.class)
+    }
+
+    pub(crate) fn set_thread(&self, number: u32) {
+        self.thread.store(number, Ordering::Relaxed);
+    }
+
+    /// The kernel's number of its thread, if it has one.
+    pub(crate) fn thread(&self) -> Option<u32> {
+        Some(self.thread.load(Ordering::Relaxed)).filter(|number| *number != 0)
+    }
+
+    /// Leaves a signal. It is for the desk to see that its worker is parked and has none.
+    pub(crate) fn send(&self, signal: Signal) {
+        let code = match signal {
+            Signal::Take => TAKE,
+            Signal::Leave => LEAVE,
+        };
+        self.signal.store(code, Ordering::Release);
+    }
+
+    /// Takes the signal, if there is one. Only its worker does.
+    pub(crate) fn receive(&self) -> Option<Signal> {
+        match self.signal.load(Ordering::Acquire) {
+            NONE => None,
+            code => {
+                self.signal.store(NONE, Ordering::Relaxed);
+                Some(if code == TAKE { Signal::Take } else { Signal::Leave })
+            }
+        }
+    }
+}
+
+fn time_of(nanos: &AtomicU64) -> Option<Timestamp> {
+    let nanos = nanos.load(Ordering::Relaxed);
+    (nanos != 0).then(|| Timestamp::from_nanos(nanos))
+}
+
+impl<K: Kind> fmt::Debug for Badge<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Badge").field("taken", &self.taken()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,449 @@
+//! What is decided under the lock: who is woken, hired and sent home, and who waits for what.
+//!
+//! Decides nothing by itself: it tells the roster what happened, writes down what the roster says
+//! as errands, and posts the notice by which others know whether to come.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::Duration;
+
+use headcount_core::roster::{
+    Next, Order, Placement, Roster, RosterConfig, Setback, Spread, WorkerId,
+};
+use headcount_core::{Staffing, Timestamp};
+
+use super::Kind;
+use super::badge::{Badge, Signal};
+use super::errands::Errands;
+use super::floor::Floor;
+use super::notice::{QUICK, REPORT, ROOM, SUMMON};
+use super::staff::Staff;
+use super::timers::{Alarm, Timers};
+use super::watchdog::Watchdog;
+use crate::spans::Window;
+use crate::sync::atomic::{Ordering, fence};
+
+/// While tasks are short, another worker is woken for each so many that wait.
+const SHORT_TASKS_EACH: u64 = 64;
+/// The same while they are tiny, and a worker needs no longer for so many.
+const QUICK_TASKS_EACH: u64 = 4096;
+/// While `SUMMON` is down because tasks are short, the keeper looks this often.
+const SHORT_LOOK: Duration = Duration::from_micros(500);
+/// A worker that is not back from a short task after this does something else; or after twice as
+/// long where every core has two workers, and so on.
+const STALLED_AFTER: Duration = Duration::from_millis(4);
+/// What is left of the longest time that a worker took to start, from one start to the next.
+const SPAWN_DELAY_KEPT: f64 = 0.9;
+
+/// What a worker does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// Take tasks until there is none.
+    Take,
+    /// Sleep until there is a signal.
+    Park,
+    /// Go home.
+    Leave,
+}
+
+/// The state of a pool behind its lock.
+#[derive(Debug)]
+pub(crate) struct Desk<K: Kind> {
+    pub(crate) roster: Roster,
+    pub(crate) staff: Staff<K>,
+    pub(crate) timers: Timers,
+    /// Who waits for a place in the line, by number, the longest first.
+    room: VecDeque<(u64, Waker)>,
+    room_tickets: u64,
+    /// Who waits until something about the pool is so.
+    watchers: Vec<Waker>,
+    pub(crate) paused: bool,
+    /// Workers that are done and wait for the keeper to bury them.
+    leavers: Vec<WorkerId>,
+    /// When the keeper looks next of its own accord.
+    keeper_looks_at: Timestamp,
+    /// Workers whose tasks were short until they took the one that they are at.
+    stalled: u32,
+    /// How far the line had moved when the keeper looked.
+    moved: u64,
+    longest_start: Duration,
+    cores: u32,
+    keep_share: Option<f64>,
+    pub(crate) watchdog: Watchdog,
+    pub(crate) wait_window: Window,
+    pub(crate) service_window: Window,
+}
+
+/// What waits, beyond those that somebody is about to take.
+#[derive(Clone, Copy, Debug)]
+struct Demand {
+    excess: u64,
+    /// Nobody is woken for a few tasks that are as short as these.
+    deferred: bool,
+}
+
+impl<K: Kind> Desk<K> {
+    pub(crate) fn new(config: RosterConfig, keep_share: Option<f64>, watchdog: Watchdog) -> Self {
+        Self {
+            roster: Roster::new(config),
+            staff: Staff::default(),
+            timers: Timers::default(),
+            room: VecDeque::new(),
+            room_tickets: 0,
+            watchers: Vec::new(),
+            paused: false,
+            leavers: Vec::new(),
+            keeper_looks_at: Timestamp::MAX,
+            stalled: 0,
+            moved: 0,
+            longest_start: Duration::ZERO,
+            cores: u32::try_from(crate::cores().get()).unwrap_or(u32::MAX),
+            keep_share,
+            watchdog,
+            wait_window: Window::default(),
+            service_window: Window::default(),
+        }
+    }
+
+    /// A hired worker is ready for its first task.
+    pub(crate) fn started(
+        &mut self,
+        worker: WorkerId,
+        floor: &Floor<K::Work>,
+        now: Timestamp,
+    ) -> Standing {
+        let delay = now.since(self.staff.hired_at(worker));
+        self.longest_start = self.longest_start.mul_f64(SPAWN_DELAY_KEPT).max(delay);
+        self.go_by_start_time();
+        standing(self.roster.started(worker, now, self.queued(floor)))
+    }
+
+    /// Hires earlier the longer a start takes, and keeps workers for as long as one costs.
+    fn go_by_start_time(&mut self) {
+        let config = self.roster.config();
+        let spawn_delay = self.longest_start;
+        let idle_time = match self.keep_share {
+            Some(share) => RosterConfig::break_even(spawn_delay, share),
+            None => config.idle_time,
+        };
+        self.roster.reconfigure(RosterConfig { spawn_delay, idle_time, ..config });
+    }
+
+    /// A worker found the line empty, or was asked to report.
+    pub(crate) fn reported(
+        &mut self,
+        worker: WorkerId,
+        floor: &Floor<K::Work>,
+        now: Timestamp,
+    ) -> Standing {
+        if self.staff.badge(worker).is_recalled() {
+            self.came_back(worker);
+        }
+        // Whoever is told that there is nothing parks: more at short tasks than cores to run them.
+        let queued = if self.cores <= self.short(floor) { 0 } else { self.queued(floor) };
+        standing(self.roster.finished(worker, now, queued))
+    }
+
+    /// How long workers took to start lately. `None`: none has.
+    pub(crate) fn spawn_delay(&self) -> Option<Duration> {
+        Some(self.longest_start).filter(|delay| !delay.is_zero())
+    }
+
+    /// A worker could not be started.
+    pub(crate) fn spawn_failed(&mut self, worker: WorkerId, now: Timestamp) -> Setback {
+        self.staff.remove(worker);
+        self.roster.spawn_failed(worker, now)
+    }
+
+    /// A worker that was told to leave is done; the keeper buries it.
+    pub(crate) fn leaves(&mut self, worker: WorkerId) {
+        self.leavers.push(worker);
+    }
+
+    /// The workers to bury whose hands are known, and what is left of them.
+    pub(crate) fn take_leavers(&mut self) -> Vec<(WorkerId, K::Hand)> {
+        let (staff, mut gone) = (&mut self.staff, Vec::new());
+        self.leavers.retain(|worker| match staff.take_hand(*worker) {
+            Some(hand) => {
+                gone.push((*worker, hand));
+                false
+            }
+            // It was so quick that whoever started it has not told us yet.
+            None => true,
+        });
+        gone
+    }
+
+    /// A worker is gone for good.
+    pub(crate) fn buried(&mut self, worker: WorkerId) {
+        self.staff.remove(worker);
+        self.roster.left(worker);
+    }
+
+    /// A worker is gone although nobody told it to leave. It is taken off the books at once, for
+    /// it would not hear a signal any more.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn lost(
+        &mut self,
+        worker: WorkerId,
+        floor: &Floor<K::Work>,
+        now: Timestamp,
+    ) -> Option<Setback> {
+        let badge = self.staff.badge(worker);
+        if badge.receive() == Some(Signal::Take) {
+            // It was sent for a task, and will not look for one.
+            floor.en_route.fetch_sub(1, Ordering::Relaxed);
+        }
+        if badge.set_short(false) {
+            floor.short.fetch_sub(1, Ordering::Relaxed);
+        }
+        self.unblocks(worker);
+        self.staff.remove(worker);
+        self.roster.died(worker, now)
+    }
+
+    /// How many tasks were ever taken out of the line.
+    pub(crate) fn taken(&self, floor: &Floor<K::Work>) -> u64 {
+        self.staff.taken() + floor.taken_by_others()
+    }
+
+    /// Whether nothing waits and nobody runs anything.
+    pub(crate) fn is_idle(&self, floor: &Floor<K::Work>) -> bool {
+        let counts = self.roster.counts();
+        counts.busy == 0 && counts.written_off == 0 && self.taken(floor) == floor.door.admitted()
+    }
+
+    /// Whether the door is closed, every task was taken and every worker is gone.
+    pub(crate) fn is_over(&self, floor: &Floor<K::Work>) -> bool {
+        floor.door.is_closed()
+            && self.staff.is_empty()
+            && self.taken(floor) == floor.door.admitted()
+    }
+
+    /// Whether tasks wait and nobody is there to run them, nor could be hired.
+    pub(crate) fn is_deserted(&self, floor: &Floor<K::Work>) -> bool {
+        let unreachable = self.roster.unreachable_until().is_some();
+        unreachable && self.roster.counts().live == 0 && 0 < floor.queued()
+    }
+
+    /// Sets a timer, and says whether the keeper has to be told.
+    pub(crate) fn set_timer(&mut self, at: Timestamp, alarm: Alarm) -> bool {
+        self.timers.set(at, alarm);
+        let sooner = at < self.keeper_looks_at;
+        self.keeper_looks_at = self.keeper_looks_at.min(at);
+        sooner
+    }
+
+    /// Wakes `waker` when something has changed.
+    pub(crate) fn watch(&mut self, waker: &Waker) {
+        if !self.watchers.iter().any(|known| known.will_wake(waker)) {
+            self.watchers.push(waker.clone());
+        }
+    }
+
+    /// Something has changed that those who watch may have waited for.
+    pub(crate) fn news(&mut self, errands: &mut Errands<K>) {
+        errands.wake_all(self.watchers.drain(..));
+    }
+
+    /// Queues for a place in the line. The caller raises `ROOM` and counts once more.
+    pub(crate) fn queue_for_room(&mut self, waker: Waker) -> u64 {
+        self.room_tickets += 1;
+        self.room.push_back((self.room_tickets, waker));
+        self.room_tickets
+    }
+
+    /// Whether it still queues.
+    pub(crate) fn queues_for_room(&self, ticket: u64) -> bool {
+        self.room.iter().any(|(known, _)| *known == ticket)
+    }
+
+    /// Whether it still queued, and does not any more.
+    pub(crate) fn leave_queue_for_room(&mut self, ticket: u64) -> bool {
+        let before = self.room.len();
+        self.room.retain(|(known, _)| *known != ticket);
+        self.room.len() < before
+    }
+
+    /// Counts what was taken, and calls as many of those who queue as there is room for.
+    pub(crate) fn serve_room(&mut self, floor: &Floor<K::Work>, errands: &mut Errands<K>) {
+        let taken = self.taken(floor);
+        floor.door.make_room(taken);
+        let waiting = floor.door.admitted().saturating_sub(taken);
+        let free = floor.door.len_max().saturating_sub(waiting);
+        let called = usize::try_from(free).unwrap_or(usize::MAX).min(self.room.len());
+        errands.wake_all(self.room.drain(..called).map(|(_, waker)| waker));
+    }
+
+    /// Calls everybody who queues for a place: there will be none.
+    pub(crate) fn dissolve_room_queue(&mut self, errands: &mut Errands<K>) {
+        errands.wake_all(self.room.drain(..).map(|(_, waker)| waker));
+    }
+
+    /// The keeper looks: it forgets its alarm, and counts who seems to be at a long task by now.
+    pub(crate) fn keeper_looks(&mut self, floor: &Floor<K::Work>, now: Timestamp) {
+        self.keeper_looks_at = Timestamp::MAX;
+        let short = floor.short.load(Ordering::Relaxed);
+        let queued = floor.queued();
+        let moved = floor.door.admitted().saturating_sub(queued);
+        let stands = 0 < queued && std::mem::replace(&mut self.moved, moved) == moved;
+        self.stalled = match short {
+            0 => 0,
+            _ if stands => short,
+            _ => self.count_stalled(now),
+        };
+    }
+
+    /// Workers that have not come back from their task for so long that it is not a short one.
+    ///
+    /// They may as well wait for a core, and do so for longer the more there are; then another
+    /// worker would only make it worse.
+    fn count_stalled(&self, now: Timestamp) -> u32 {
+        let turns = self.roster.counts().busy / self.cores + 1;
+        let stalled_after = STALLED_AFTER.saturating_mul(turns);
+        self.staff.count(|badge| {
+            let since = badge.since().filter(|_| badge.is_short());
+            since.is_some_and(|since| stalled_after <= now.since(since))
+        })
+    }
+
+    pub(crate) fn keeper_looks_at(&self) -> Timestamp {
+        self.keeper_looks_at
+    }
+
+    /// Brings workers and notice into line with what is so now; to be done after every visit.
+    ///
+    /// At most `starts_max` workers are started by the visitor; the keeper starts the others.
+    pub(crate) fn settle(
+        &mut self,
+        floor: &Floor<K::Work>,
+        now: Timestamp,
+        starts_max: u32,
+        e: &mut Errands<K>,
+    ) {
+        self.send_home_when_closed(floor);
+        let mut starts_left = starts_max;
+        let alarm = loop {
+            while let Some(worker) = self.roster.next_dismissal(now) {
+                self.signal(worker, Signal::Leave, e);
+            }
+            let demand = self.wake(floor, now, e);
+            let waiting = floor.newest(demand.excess, now);
+            while 0 < starts_left
+                && let Some(order) = self.roster.next_order(now, &waiting)
+            {
+                starts_left -= 1;
+                self.follow(order, now, e);
+            }
+            let raised = self.post(floor, demand);
+            // Pairs with the one after a push: either they see the flag or we the task.
+            fence(Ordering::SeqCst);
+            if !raised || floor.queued() == 0 {
+                break self.alarm(&waiting, demand, now);
+            }
+        };
+        // A keeper with nothing left to keep goes home, too.
+        if alarm < self.keeper_looks_at || self.is_over(floor) {
+            self.keeper_looks_at = self.keeper_looks_at.min(alarm);
+            e.ring_keeper();
+        }
+    }
+
+    /// Once all tasks of a closed pool were taken, nobody is needed any more.
+    fn send_home_when_closed(&mut self, floor: &Floor<K::Work>) {
+        if floor.door.is_closed() && self.taken(floor) == floor.door.admitted() {
+            self.roster.resize(Staffing::exactly(0));
+        }
+    }
+
+    /// Wakes parked workers for tasks that wait, and says what is left over.
+    fn wake(&mut self, floor: &Floor<K::Work>, now: Timestamp, e: &mut Errands<K>) -> Demand {
+        loop {
+            let demand = self.demand(floor);
+            if demand.excess == 0 || self.roster.counts().parked == 0 {
+                return demand;
+            }
+            match self.roster.submitted(now, 0) {
+                Placement::Wake(worker) => {
+                    floor.en_route.fetch_add(1, Ordering::Relaxed);
+                    self.signal(worker, Signal::Take, e);
+                }
+                other => unreachable!("{other:?}, although somebody is parked"),
+            }
+        }
+    }
+
+    fn demand(&self, floor: &Floor<K::Work>) -> Demand {
+        let short = self.short(floor);
+        let deferred = 0 < short;
+        let attended = match deferred {
+            // Short tasks compute. Where all cores do already, another worker is in their way.
+            true if self.cores <= short => u64::MAX,
+            true if floor.notice.read() & QUICK != 0 => u64::from(short) * QUICK_TASKS_EACH,
+            true => u64::from(short) * SHORT_TASKS_EACH,
+            false => u64::from(floor.en_route.load(Ordering::Relaxed)),
+        };
+        Demand { excess: self.queued(floor).saturating_sub(attended), deferred }
+    }
+
+    /// How many workers are at short tasks, as far as is known: they will be back in a moment.
+    fn short(&self, floor: &Floor<K::Work>) -> u32 {
+        floor.short.load(Ordering::Relaxed).saturating_sub(self.stalled)
+    }
+
+    fn follow(&mut self, order: Order, now: Timestamp, e: &mut Errands<K>) {
+        match order {
+            Order::Dismiss(worker) => self.signal(worker, Signal::Leave, e),
+            Order::Hire(worker) => {
+                let badge = Arc::new(Badge::new());
+                self.staff.hire(worker, Arc::clone(&badge), now);
+                e.start(worker, badge);
+            }
+        }
+    }
+
+    fn signal(&mut self, worker: WorkerId, signal: Signal, e: &mut Errands<K>) {
+        let badge = self.staff.badge(worker);
+        badge.send(signal);
+        e.rouse(badge);
+    }
+
+    /// Posts the notice, and says whether `SUMMON` was raised that was down.
+    fn post(&self, floor: &Floor<K::Work>, demand: Demand) -> bool {
+        let counts = self.roster.counts();
+        let covered = u64::from(counts.starting);
+        // Where a task waits uncovered already, the alarm is set for it, and rings for later ones.
+        let hires = counts.live < self.roster.config().staffing.ceiling && demand.excess <= covered;
+        let summon = (!demand.deferred && (0 < counts.parked || hires)) || floor.door.is_closed();
+        floor.notice.set(REPORT, self.paused || 0 < counts.retiring);
+        floor.notice.set(ROOM, !self.room.is_empty());
+        floor.notice.set(SUMMON, summon && !self.paused)
+    }
+
+    /// When the keeper should look, if nothing happens before.
+    fn alarm(&self, waiting: &Spread, demand: Demand, now: Timestamp) -> Timestamp {
+        let look = self.roster.next_look(waiting);
+        let short = demand.deferred.then(|| now + SHORT_LOOK);
+        let leavers = self.leavers.iter().any(|worker| self.staff.has_hand(*worker)).then_some(now);
+        let watchdog = self.watchdog_looks_at();
+        let others = [self.timers.next(), watchdog, short, leavers, look];
+        others.into_iter().flatten().min().unwrap_or(Timestamp::MAX)
+    }
+
+    /// How many tasks wait that may be taken.
+    fn queued(&self, floor: &Floor<K::Work>) -> u64 {
+        match self.paused {
+            true => 0,
+            false => floor.queued(),
+        }
+    }
+}
+
+fn standing(next: Next) -> Standing {
+    match next {
+        Next::Take => Standing::Take,
+        Next::Park { .. } => Standing::Park,
+        Next::Leave => Standing::Leave,
+    }
+}

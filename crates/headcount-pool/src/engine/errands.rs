@@ -1,0 +1,65 @@
+//! What was decided at the desk and is done after its lock was released.
+
+use std::fmt;
+use std::sync::Arc;
+use std::task::Waker;
+
+use headcount_core::roster::WorkerId;
+
+use super::Kind;
+use super::badge::Badge;
+use crate::event::Event;
+
+/// A list of things to do, in the order in which they are done.
+pub(crate) struct Errands<K: Kind> {
+    pub(crate) rouse: Vec<Arc<Badge<K>>>,
+    pub(crate) wake: Vec<Waker>,
+    pub(crate) ring_keeper: bool,
+    is_keeper: bool,
+    pub(crate) events: Vec<Event>,
+    pub(crate) start: Vec<(WorkerId, Arc<Badge<K>>)>,
+}
+
+impl<K: Kind> Errands<K> {
+    pub(crate) fn new() -> Self {
+        Self {
+            rouse: Vec::new(),
+            wake: Vec::new(),
+            ring_keeper: false,
+            is_keeper: false,
+            events: Vec::new(),
+            start: Vec::new(),
+        }
+    }
+
+    pub(crate) fn rouse(&mut self, badge: Arc<Badge<K>>) {
+        self.rouse.push(badge);
+    }
+
+    pub(crate) fn wake_all(&mut self, wakers: impl Iterator<Item = Waker>) {
+        self.wake.extend(wakers);
+    }
+
+    /// They are the keeper's own, who looks at the time anyway.
+    pub(crate) fn are_keepers(&mut self) {
+        self.is_keeper = true;
+    }
+
+    pub(crate) fn ring_keeper(&mut self) {
+        self.ring_keeper = !self.is_keeper;
+    }
+
+    pub(crate) fn tell(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    pub(crate) fn start(&mut self, worker: WorkerId, badge: Arc<Badge<K>>) {
+        self.start.push((worker, badge));
+    }
+}
+
+impl<K: Kind> fmt::Debug for Errands<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Errands").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,133 @@
+//! What submitters and workers share without a lock.
+
+use crossbeam_utils::CachePadded;
+
+use headcount_core::roster::Spread;
+use headcount_core::{Clock, Timestamp};
+
+use super::door::Door;
+use super::line::Line;
+use super::notice::{Notice, QUICK, ROOM, SUMMON};
+use super::stamps::{SAMPLE, Stamps};
+use crate::clock::Monotonic;
+use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+
+/// A task in the line.
+#[doc(hidden)]
+#[derive(Debug)]
+pub(crate) struct Entry<W> {
+    pub(crate) work: W,
+    pub(crate) stamp: Stamp,
+}
+
+/// When a task was submitted, if the clock was read for it.
+///
+/// One word: 0 is not known; the lowest bit says that it stands for those around it, too.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Stamp(u64);
+
+impl Stamp {
+    fn new(at: Timestamp, sampled: bool) -> Self {
+        Self((at.as_nanos().max(2) & !1) | u64::from(sampled))
+    }
+
+    /// When it was, and for how many tasks it stands.
+    pub(crate) fn read(self) -> Option<(Timestamp, u32)> {
+        let times = if self.0 & 1 == 0 { 1 } else { SAMPLE_TIMES };
+        (self.0 != 0).then(|| (Timestamp::from_nanos(self.0 & !1), times))
+    }
+}
+
+const SAMPLE_TIMES: u32 = 16;
+const _: () = assert!(SAMPLE == SAMPLE_TIMES as u64, "a sample stands for those it was taken of");
+
+/// Where tasks are tiny and as many as this wait, their submitters let others run now and then.
+const YIELD_FROM: usize = 4096;
+/// How often they do: once for each so many tasks.
+const YIELD_EACH: u64 = 64;
+
+#[derive(Debug)]
+pub(crate) struct Floor<W> {
+    pub(crate) door: Door,
+    pub(crate) line: Line<Entry<W>>,
+    pub(crate) notice: Notice,
+    pub(crate) clock: Monotonic,
+    stamps: Stamps,
+    /// Workers that were sent for a task and have not looked for one yet.
+    pub(crate) en_route: CachePadded<AtomicU32>,
+    /// Workers that are awake and whose tasks are short.
+    pub(crate) short: CachePadded<AtomicU32>,
+    /// Tasks that somebody else than a worker took out of the line.
+    taken_by_others: AtomicU64,
+}
+
+impl<W: Send> Floor<W> {
+    pub(crate) fn new(line: Line<Entry<W>>, len_max: u64) -> Self {
+        Self {
+            door: Door::new(len_max),
+            line,
+            notice: Notice::default(),
+            clock: Monotonic::new(),
+            stamps: Stamps::new(len_max),
+            en_route: CachePadded::new(AtomicU32::new(0)),
+            short: CachePadded::new(AtomicU32::new(0)),
+            taken_by_others: AtomicU64::new(0),
+        }
+    }
+
+    /// Puts a task into the line that the door has let in, and says whether somebody is wanted at
+    /// the desk.
+    #[must_use = "nobody may be awake to take it"]
+    pub(crate) fn put(&self, number: u64, work: W) -> bool {
+        let stamp = self.stamp(number);
+        self.line.push(Entry { work, stamp });
+        // Pairs with the one after `SUMMON` was raised: either we see the flag or they the task.
+        fence(Ordering::SeqCst);
+        self.notice.read() & SUMMON != 0
+    }
+
+    /// The time, unless tasks are tiny and it is not this one's turn to pay for the clock.
+    fn stamp(&self, number: u64) -> Stamp {
+        let sampled = self.notice.read() & QUICK != 0;
+        if sampled && !number.is_multiple_of(SAMPLE) {
+            return Stamp::default();
+        }
+        if sampled && number.is_multiple_of(YIELD_EACH) && YIELD_FROM <= self.line.len() {
+            // Many tiny tasks wait: a moment for those who take them, while the line is in cache.
+            crate::sync::yield_now();
+        }
+        let now = self.clock.now();
+        self.stamps.note(number, now);
+        Stamp::new(now, sampled)
+    }
+
+    /// Somebody queues for a place; from here on workers look. Count once more after this.
+    pub(crate) fn room_wanted(&self) {
+        self.notice.raise(ROOM);
+        // Pairs with the one after a task was taken: either they see the flag or we the place.
+        fence(Ordering::SeqCst);
+    }
+
+    /// Takes a task out of the line for somebody who is not a worker.
+    pub(crate) fn take_out(&self) -> Option<Entry<W>> {
+        let entry = self.line.pop()?;
+        self.taken_by_others.fetch_add(1, Ordering::AcqRel);
+        Some(entry)
+    }
+
+    pub(crate) fn taken_by_others(&self) -> u64 {
+        self.taken_by_others.load(Ordering::Acquire)
+    }
+
+    /// The newest `count` tasks that wait, as the roster sees them.
+    pub(crate) fn newest(&self, count: u64, now: Timestamp) -> Spread {
+        let admitted = self.door.admitted();
+        let oldest = self.stamps.submitted(admitted.saturating_sub(count), admitted);
+        Spread { queued: count, oldest: oldest.min(now), newest: now }
+    }
+
+    /// How many wait.
+    pub(crate) fn queued(&self) -> u64 {
+        self.line.len() as u64
+    }
+}

@@ -1,0 +1,299 @@
+//! Models of the engine's handshakes: each tries every order in which its threads can meet.
+//!
+//! The line, the door, the notice, the badges, the desk and the keeper are the real ones; workers
+//! are threads of the model, and the thread that runs it becomes the keeper in the end. A lost
+//! wake-up shows as a deadlock, which loom reports; a lost task as one that has not run in the end.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use headcount_core::roster::{RosterConfig, WorkerId};
+use headcount_core::{Name, Staffing};
+use loom::sync::atomic::{AtomicU32, Ordering};
+use loom::thread;
+
+use super::desk::Standing;
+use super::machine::{Engine, Settings};
+use super::notice::REPORT;
+use super::{Badge, Fate, Kind, Shut, Signal, WorkerHooks};
+use crate::event::Events;
+use crate::park::Parker;
+
+/// How often a thread may be interrupted where it could have gone on, in one run of a model.
+///
+/// The handshakes are between two threads and need one or two. With three threads one is what can
+/// be tried in a minute; `LOOM_MAX_PREEMPTIONS` in the environment overrules it.
+const PREEMPTIONS_MAX: usize = 2;
+const PREEMPTIONS_MAX_OF_THREE: usize = 1;
+
+/// Workers are threads of the model, tasks are counted.
+#[derive(Debug)]
+struct Model {
+    ran: AtomicU32,
+    /// Workers that exist.
+    live: AtomicU32,
+}
+
+impl Kind for Model {
+    type Plan = ();
+    type Work = ();
+    type Bed = Parker;
+    type Hand = ();
+
+    fn open((): &()) -> Result<Self, crate::BuildFault> {
+        unreachable!("a model opens its pool by itself")
+    }
+
+    fn may_block(&self) -> bool {
+        true
+    }
+
+    fn rouse(bed: &Parker) {
+        bed.call();
+    }
+
+    fn start(
+        engine: &Arc<Engine<Self>>,
+        worker: WorkerId,
+        badge: Arc<Badge<Self>>,
+    ) -> io::Result<()> {
+        let engine = Arc::clone(engine);
+        let ceiling = engine.workers_max;
+        assert!(engine.kind.live.fetch_add(1, Ordering::AcqRel) < ceiling, "too many workers");
+        thread::spawn(move || work(&engine, worker, &badge));
+        Ok(())
+    }
+
+    fn bury((): ()) {}
+
+    fn run_here(engine: &Arc<Engine<Self>>, (): ()) {
+        engine.kind.ran.fetch_add(1, Ordering::AcqRel);
+    }
+
+    fn strand(engine: &Arc<Engine<Self>>, (): ()) {
+        Self::run_here(engine, ());
+    }
+
+    fn give_up((): &mut (), _fate: Fate) -> bool {
+        true
+    }
+
+    fn is_waiting((): &()) -> bool {
+        true
+    }
+
+    fn class((): &()) -> Option<Name> {
+        None
+    }
+}
+
+/// What a worker does, as the threads of a pool do it.
+fn work(engine: &Arc<Engine<Model>>, worker: WorkerId, badge: &Arc<Badge<Model>>) {
+    let mut standing = engine.started(worker);
+    loop {
+        standing = match standing {
+            Standing::Take => work_off(engine, worker, badge),
+            Standing::Park => sleep(engine, badge),
+            Standing::Leave => break,
+        };
+    }
+    engine.kind.live.fetch_sub(1, Ordering::AcqRel);
+    engine.leave(worker);
+}
+
+fn work_off(engine: &Arc<Engine<Model>>, worker: WorkerId, badge: &Arc<Badge<Model>>) -> Standing {
+    while engine.floor.notice.read() & REPORT == 0 && engine.take(badge).is_some() {
+        engine.kind.ran.fetch_add(1, Ordering::AcqRel);
+    }
+    engine.report(worker)
+}
+
+fn sleep(engine: &Arc<Engine<Model>>, badge: &Arc<Badge<Model>>) -> Standing {
+    loop {
+        match badge.receive() {
+            Some(Signal::Take) => {
+                engine.floor.en_route.fetch_sub(1, Ordering::Relaxed);
+                return Standing::Take;
+            }
+            Some(Signal::Leave) => return Standing::Leave,
+            None => badge.bed().park(),
+        }
+    }
+}
+
+/// A pool of a model.
+#[derive(Clone, Copy)]
+struct Shape {
+    staffing: Staffing,
+    queue_len_max: u64,
+    idle_time: Duration,
+    preemptions_max: usize,
+}
+
+const ONE: Shape = Shape {
+    staffing: Staffing { floor: 1, ceiling: 1 },
+    queue_len_max: 8,
+    idle_time: Duration::MAX,
+    preemptions_max: PREEMPTIONS_MAX,
+};
+
+/// Workers come when there is a task, and leave as soon as there is none.
+const FLEETING: Shape =
+    Shape { staffing: Staffing { floor: 0, ceiling: 1 }, idle_time: Duration::ZERO, ..ONE };
+
+/// Runs a model on a pool; in the end it is closed, and all that was taken in must have run.
+fn check(shape: Shape, model: impl Fn(&Arc<Engine<Model>>) -> u32 + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = builder.preemption_bound.or(Some(shape.preemptions_max));
+    builder.check(move || {
+        let engine = Arc::new(engine(shape));
+        engine.visit(1, |_, _, _| ());
+        let expected = model(&engine);
+        engine.close();
+        // From here on this thread is the keeper, which goes home last.
+        super::keep(&engine);
+        assert_eq!(engine.kind.ran.load(Ordering::Acquire), expected, "tasks that ran");
+        assert_eq!(engine.floor.queued(), 0, "a task is left");
+        assert_eq!(engine.kind.live.load(Ordering::Acquire), 0, "a worker is left");
+    });
+}
+
+fn engine(shape: Shape) -> Engine<Model> {
+    let kind = Model { ran: AtomicU32::new(0), live: AtomicU32::new(0) };
+    let roster = RosterConfig { idle_time: shape.idle_time, ..RosterConfig::new(shape.staffing) };
+    let settings = Settings {
+        name: String::new(),
+        roster,
+        workers_max: shape.staffing.ceiling.max(1),
+        queue_len_max: shape.queue_len_max,
+        keep_share: None,
+        compensate_max: 0,
+        replace_stuck_max: 0,
+        stuck_after: None,
+        hooks: WorkerHooks::default(),
+        events: Events::default(),
+    };
+    Engine::new(kind, settings, super::Line::new(None))
+}
+
+fn submit(engine: &Arc<Engine<Model>>) -> bool {
+    match engine.enter() {
+        Ok(number) => {
+            engine.put(number, ());
+            true
+        }
+        Err(Shut::Closed) => false,
+        Err(Shut::Full) => panic!("nothing else waits"),
+    }
+}
+
+#[test]
+fn a_task_finds_the_worker_that_just_parks() {
+    check(ONE, |engine| {
+        assert!(submit(engine));
+        assert!(submit(engine));
+        2
+    });
+}
+
+#[test]
+fn two_submitters_and_a_worker_that_parks() {
+    let shape = Shape { preemptions_max: PREEMPTIONS_MAX_OF_THREE, ..ONE };
+    check(shape, |engine| {
+        let other = thread::spawn({
+            let engine = Arc::clone(engine);
+            move || u32::from(submit(&engine))
+        });
+        let mine = u32::from(submit(engine));
+        mine + other.join().expect("no panic")
+    });
+}
+
+#[test]
+fn a_task_that_comes_as_the_last_worker_leaves_is_run() {
+    check(FLEETING, |engine| {
+        assert!(submit(engine));
+        assert!(submit(engine));
+        2
+    });
+}
+
+#[test]
+fn a_task_is_taken_in_and_runs_or_is_refused_as_the_pool_closes() {
+    check(ONE, |engine| {
+        let other = thread::spawn({
+            let engine = Arc::clone(engine);
+            move || u32::from(submit(&engine))
+        });
+        engine.close();
+        other.join().expect("no panic")
+    });
+}
+
+#[test]
+fn a_pool_that_shrinks_to_nobody_and_grows_again_runs_what_came_between() {
+    check(ONE, |engine| {
+        let other = thread::spawn({
+            let engine = Arc::clone(engine);
+            move || {
+                engine.resize(Staffing::exactly(0));
+                engine.resize(Staffing::exactly(1));
+                // The keeper's part: a resize starts nobody by itself.
+                engine.visit(1, |_, _, _| ());
+            }
+        });
+        assert!(submit(engine));
+        other.join().expect("no panic");
+        1
+    });
+}
+
+#[test]
+fn a_pause_that_ends_lets_run_what_came_meanwhile() {
+    check(ONE, |engine| {
+        let other = thread::spawn({
+            let engine = Arc::clone(engine);
+            move || {
+                engine.visit(0, |desk, _, _| desk.paused = true);
+                engine.visit(0, |desk, _, _| desk.paused = false);
+            }
+        });
+        assert!(submit(engine));
+        other.join().expect("no panic");
+        1
+    });
+}
+
+#[test]
+fn whoever_waits_for_room_gets_the_place_that_a_worker_makes() {
+    check(Shape { queue_len_max: 1, ..ONE }, |engine| {
+        for _ in 0..2 {
+            match engine.admit(crate::Overflow::Wait) {
+                Ok(crate::pool::Admission::Enter(number)) => engine.put(number, ()),
+                other => panic!("{other:?}"),
+            }
+        }
+        2
+    });
+}
+
+#[test]
+fn whoever_waits_for_room_is_released_when_the_pool_closes() {
+    check(Shape { queue_len_max: 1, ..ONE }, |engine| {
+        engine.visit(0, |desk, _, _| desk.paused = true);
+        assert!(submit(engine));
+        let other = thread::spawn({
+            let engine = Arc::clone(engine);
+            move || match engine.admit(crate::Overflow::Wait) {
+                Ok(crate::pool::Admission::Enter(number)) => {
+                    engine.put(number, ());
+                    1
+                }
+                _ => 0,
+            }
+        });
+        engine.close();
+        1 + other.join().expect("no panic")
+    });
+}

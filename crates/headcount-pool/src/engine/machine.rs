@@ -1,0 +1,383 @@
+//! The parts, put together: what a submitter, a worker and the keeper call.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use headcount_core::roster::{RosterConfig, Setback, WorkerId};
+use headcount_core::{Clock, Name, Staffing, Timestamp};
+
+use super::Kind;
+use super::badge::Badge;
+use super::desk::{Desk, Standing};
+use super::door::Shut;
+use super::errands::Errands;
+use super::floor::{Entry, Floor};
+use super::hooks::WorkerHooks;
+use super::line::Line;
+use super::notice::ROOM;
+use super::tally::{Counter, Fate, Tally};
+use super::timers::Alarm;
+use super::watchdog::Watchdog;
+use crate::event::{Event, Events};
+use crate::park::Parker;
+use crate::policy::Policies;
+use crate::pool::BlockedShare;
+use crate::sync::atomic::{AtomicU64, Ordering, fence};
+use crate::sync::{Mutex, MutexGuard, lock};
+use crate::task::drop_quietly;
+
+/// While tasks are short, those who wait for a place are called when there are so many.
+const ROOM_AT_ONCE_MAX: u64 = 256;
+
+/// What a pool is made with.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) name: String,
+    pub(crate) roster: RosterConfig,
+    /// No resize goes beyond it.
+    pub(crate) workers_max: u32,
+    pub(crate) queue_len_max: u64,
+    /// What a parked worker costs beside one at work, if idle time follows from that.
+    pub(crate) keep_share: Option<f64>,
+    pub(crate) compensate_max: u32,
+    pub(crate) replace_stuck_max: u32,
+    /// Over this a task is stuck. `None`: never.
+    pub(crate) stuck_after: Option<Duration>,
+    pub(crate) hooks: WorkerHooks,
+    pub(crate) events: Events,
+}
+
+/// One pool's engine.
+#[doc(hidden)]
+pub struct Engine<K: Kind> {
+    pub(crate) kind: K,
+    pub(crate) name: String,
+    pub(crate) workers_max: u32,
+    cores: u32,
+    pub(crate) hooks: WorkerHooks,
+    pub(crate) floor: Floor<K::Work>,
+    pub(crate) tally: Tally,
+    pub(crate) events: Events,
+    pub(crate) policies: Policies,
+    pub(crate) refused: AtomicU64,
+    /// How many tasks policies were asked about.
+    pub(crate) asked: AtomicU64,
+    pub(crate) bell: Arc<Parker>,
+    pub(crate) blocked_share: Mutex<BlockedShare>,
+    desk: Mutex<Desk<K>>,
+}
+
+impl<K: Kind> Engine<K> {
+    pub(crate) fn new(kind: K, settings: Settings, line: Line<Entry<K::Work>>) -> Self {
+        let watchdog = Watchdog::new(
+            settings.stuck_after,
+            settings.replace_stuck_max,
+            settings.compensate_max,
+        );
+        Self {
+            kind,
+            name: settings.name,
+            workers_max: settings.workers_max,
+            cores: u32::try_from(crate::cores().get()).unwrap_or(u32::MAX),
+            hooks: settings.hooks,
+            floor: Floor::new(line, settings.queue_len_max),
+            tally: Tally::new(),
+            events: settings.events,
+            policies: Policies::new(),
+            refused: AtomicU64::new(0),
+            asked: AtomicU64::new(0),
+            bell: Arc::new(Parker::default()),
+            blocked_share: Mutex::new(BlockedShare::default()),
+            desk: Mutex::new(Desk::new(settings.roster, settings.keep_share, watchdog)),
+        }
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.floor.clock.now()
+    }
+
+    /// The desk, to look at. Whoever changes anything visits.
+    pub(crate) fn desk(&self) -> MutexGuard<'_, Desk<K>> {
+        lock(&self.desk)
+    }
+
+    /// Does something at the desk, then what follows from it.
+    pub(crate) fn visit<R>(
+        self: &Arc<Self>,
+        starts_max: u32,
+        act: impl FnOnce(&mut Desk<K>, Timestamp, &mut Errands<K>) -> R,
+    ) -> R {
+        let (result, errands) = self.decide(starts_max, act);
+        self.run(errands);
+        result
+    }
+
+    fn decide<R>(
+        &self,
+        starts_max: u32,
+        act: impl FnOnce(&mut Desk<K>, Timestamp, &mut Errands<K>) -> R,
+    ) -> (R, Errands<K>) {
+        let mut errands = Errands::new();
+        let mut desk = lock(&self.desk);
+        let now = self.now();
+        let result = act(&mut desk, now, &mut errands);
+        desk.settle(&self.floor, now, starts_max, &mut errands);
+        (result, errands)
+    }
+
+    /// Runs errands, and says whether a task is left that no worker will come for.
+    fn run(self: &Arc<Self>, errands: Errands<K>) -> bool {
+        errands.rouse.iter().for_each(|badge| K::rouse(badge.bed()));
+        errands.wake.into_iter().for_each(std::task::Waker::wake);
+        if errands.ring_keeper {
+            self.bell.call();
+        }
+        let mut stranded = false;
+        for (worker, badge) in errands.start {
+            stranded |= self.start(worker, badge);
+        }
+        errands.events.into_iter().for_each(|event| self.events.tell(self.now(), event));
+        stranded
+    }
+
+    /// Starts a worker, and says whether there is none because it could not be started.
+    fn start(self: &Arc<Self>, worker: WorkerId, badge: Arc<Badge<K>>) -> bool {
+        match K::start(self, worker, badge) {
+            Ok(hand) => {
+                self.visit(0, |desk, _, _| desk.staff.set_hand(worker, hand));
+                false
+            }
+            Err(error) => self.visit(0, |desk, now, errands| {
+                let setback = desk.spawn_failed(worker, now);
+                desk.news(errands);
+                is_stranded(setback, error.to_string(), now, errands)
+            }),
+        }
+    }
+
+    /// A worker is gone although nobody told it to leave: its runtime has shut down.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn lost(self: &Arc<Self>, worker: WorkerId) {
+        let stranded = self.visit(0, |desk, now, errands| {
+            let setback = desk.lost(worker, &self.floor, now);
+            desk.news(errands);
+            let error = "the runtime has shut down".to_owned();
+            setback.is_some_and(|setback| is_stranded(setback, error, now, errands))
+        });
+        if stranded {
+            self.strand_all();
+        }
+    }
+
+    /// Does what is left to do with all that waits, since no worker can be started.
+    pub(crate) fn strand_all(self: &Arc<Self>) {
+        while let Some(entry) = self.floor.take_out() {
+            K::strand(self, entry.work);
+        }
+        self.visit(0, |desk, _, errands| desk.news(errands));
+    }
+
+    /// Puts a task into the line that the door has let in.
+    pub(crate) fn put(self: &Arc<Self>, number: u64, work: K::Work) {
+        if self.floor.put(number, work) {
+            self.summoned();
+        }
+    }
+
+    /// Puts tasks into the line that the door has let in together, under numbers from `first` on.
+    pub(crate) fn put_all(self: &Arc<Self>, first: u64, works: impl Iterator<Item = K::Work>) {
+        // Whether somebody is wanted is asked after the last one, which is after all of them.
+        let wanted =
+            (first..).zip(works).fold(false, |_, (number, work)| self.floor.put(number, work));
+        if wanted {
+            self.summoned();
+        }
+    }
+
+    /// A submitter was asked to come to the desk.
+    #[cold]
+    pub(crate) fn summoned(self: &Arc<Self>) {
+        let ((), errands) = self.decide(1, |_, _, _| ());
+        if self.run(errands)
+            && let Some(entry) = self.floor.take_out()
+        {
+            K::strand(self, entry.work);
+        }
+    }
+
+    /// Asks for a place in the line, counting anew what was taken where it seems full.
+    pub(crate) fn enter(self: &Arc<Self>) -> Result<u64, Shut> {
+        match self.floor.door.enter() {
+            Err(Shut::Full) => {
+                self.count_taken();
+                self.floor.door.enter()
+            }
+            answer => answer,
+        }
+    }
+
+    /// Counts anew what was taken, so that the door knows how much room there is.
+    #[cold]
+    pub(crate) fn count_taken(self: &Arc<Self>) {
+        let taken = self.desk().taken(&self.floor);
+        self.floor.door.make_room(taken);
+    }
+
+    /// Takes the next task for a worker.
+    pub(crate) fn take(self: &Arc<Self>, badge: &Badge<K>) -> Option<Entry<K::Work>> {
+        let entry = self.floor.line.pop()?;
+        badge.count();
+        let short = badge.is_short();
+        if !short {
+            // Pairs with the one after `ROOM` was raised. Not while tasks are short: the next one
+            // is taken at once, and the keeper looks after those who wait.
+            fence(Ordering::SeqCst);
+        }
+        if self.floor.notice.read() & ROOM != 0 {
+            self.serve_room(short);
+        }
+        Some(entry)
+    }
+
+    #[cold]
+    fn serve_room(self: &Arc<Self>, short: bool) {
+        let len_max = self.floor.door.len_max();
+        let at_once = if short { (len_max / 8).clamp(1, ROOM_AT_ONCE_MAX) } else { 1 };
+        if self.floor.queued() + at_once <= len_max {
+            self.visit(0, |desk, _, errands| desk.serve_room(&self.floor, errands));
+        }
+    }
+
+    /// A hired worker is ready for its first task.
+    pub(crate) fn started(self: &Arc<Self>, worker: WorkerId) -> Standing {
+        self.visit(0, |desk, now, errands| {
+            desk.news(errands);
+            desk.started(worker, &self.floor, now)
+        })
+    }
+
+    /// A worker found the line empty, or was asked to report.
+    pub(crate) fn report(self: &Arc<Self>, worker: WorkerId) -> Standing {
+        self.visit(0, |desk, now, errands| {
+            let standing = desk.reported(worker, &self.floor, now);
+            desk.serve_room(&self.floor, errands);
+            desk.news(errands);
+            standing
+        })
+    }
+
+    /// Whether more workers are at short tasks than there are cores to run them.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.cores < self.floor.short.load(Ordering::Relaxed)
+    }
+
+    /// A worker that was told to leave holds nothing any more.
+    pub(crate) fn leave(self: &Arc<Self>, worker: WorkerId) {
+        self.visit(0, |desk, _, _| desk.leaves(worker));
+    }
+
+    /// Where the worker in this slot counts.
+    pub(crate) fn counter(&self, slot: usize) -> Counter<'_> {
+        self.tally.desk_of(slot)
+    }
+
+    /// Sets other bounds, within what the pool was made for.
+    pub(crate) fn resize(self: &Arc<Self>, wanted: Staffing) -> Staffing {
+        let ceiling = wanted.ceiling.min(self.workers_max);
+        let staffing = Staffing::between(wanted.floor.min(ceiling), ceiling);
+        self.visit(0, |desk, _, errands| {
+            // A closed pool lets its workers finish; then there will be none.
+            if !self.floor.door.is_closed() {
+                desk.roster.resize(staffing);
+            }
+            desk.news(errands);
+        });
+        staffing
+    }
+
+    /// Closes the door. What was let in still runs.
+    pub(crate) fn close(self: &Arc<Self>) {
+        self.floor.door.close();
+        self.visit(0, |desk, _, errands| {
+            desk.paused = false;
+            let Staffing { floor, ceiling } = desk.roster.config().staffing;
+            desk.roster.resize(Staffing::between(floor, ceiling.max(1)));
+            desk.dissolve_room_queue(errands);
+            desk.news(errands);
+        });
+    }
+
+    /// Takes everything out of the line.
+    pub(crate) fn clear(self: &Arc<Self>) -> Vec<K::Work> {
+        let mut out = Vec::new();
+        // The line of a closed pool does not grow any more, but for those who are at the door.
+        while let Some(entry) = self.floor.take_out() {
+            out.push(entry.work);
+        }
+        self.visit(0, |desk, _, errands| desk.news(errands));
+        out
+    }
+
+    /// Rings `alarm` at that time.
+    pub(crate) fn remind_at(&self, at: Timestamp, alarm: Alarm) {
+        let rings = self.desk().set_timer(at, alarm);
+        if rings {
+            self.bell.call();
+        }
+    }
+
+    /// A worker is about to block, since now.
+    pub(crate) fn blocks(self: &Arc<Self>, worker: WorkerId, badge: &Badge<K>) {
+        self.visit(0, |desk, now, errands| {
+            badge.blocked(Some(now));
+            desk.blocks(worker, now, errands);
+        });
+    }
+
+    /// It does not any more.
+    pub(crate) fn unblocks(self: &Arc<Self>, worker: WorkerId, badge: &Badge<K>) {
+        self.visit(0, |desk, _, _| {
+            badge.blocked(None);
+            desk.unblocks(worker);
+        });
+    }
+
+    /// Tells whoever waits for a task that it does not run, and counts it.
+    pub(crate) fn abandon(&self, mut work: K::Work, fate: Fate) {
+        if K::give_up(&mut work, fate) {
+            self.ended_unrun(fate);
+        }
+        drop_quietly(work);
+    }
+
+    /// Counts a task that ended without having been run by a worker.
+    pub(crate) fn ended_unrun(&self, fate: Fate) {
+        self.counter(0).ended(fate);
+    }
+
+    pub(crate) fn panicked(&self, class: Option<Name>, message: String) {
+        self.events.tell(self.now(), Event::TaskPanicked { class, message });
+    }
+}
+
+/// Tells of a worker that could not be started, and says whether there is none at all.
+fn is_stranded<K: Kind>(
+    setback: Setback,
+    error: String,
+    now: Timestamp,
+    errands: &mut Errands<K>,
+) -> bool {
+    let (stranded, retry_at) = match setback {
+        Setback::Stranded { retry_at } => (true, retry_at),
+        Setback::Short { retry_at } => (false, retry_at),
+    };
+    errands.tell(Event::HireFailed { error, retry_in: retry_at.since(now), stranded });
+    stranded
+}
+
+impl<K: Kind> fmt::Debug for Engine<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("name", &self.name).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,177 @@
+//! How a worker measures its tasks without the clock costing more than they do. Pure.
+//!
+//! A reading of the clock takes as long as a tiny task. So a worker whose tasks are tiny reads it
+//! once for a group of them and divides. Nothing is lost by that: the sum stays exact, and a group
+//! that took long says that one of them did, for which the others are taken out.
+
+use std::time::Duration;
+
+/// How many tasks a group has.
+const GROUP: u32 = 16;
+/// Tasks below this are measured in groups.
+const QUICK: Duration = Duration::from_micros(1);
+/// A task in a group that takes as long as this on average is not quick any more.
+const NOT_QUICK: Duration = Duration::from_micros(2);
+/// So many quick tasks in a row make a worker measure groups.
+const QUICK_RUN: u32 = 32;
+/// Tasks below this are not worth waking another worker for.
+const SHORT: Duration = Duration::from_micros(25);
+/// So many short tasks make a worker say so.
+const SHORT_SCORE_MAX: u32 = 8;
+/// What one long task takes from the score: two in a row take it all. One alone may be the
+/// system's fault, which ran somebody else meanwhile.
+const LONG_COSTS: u32 = 4;
+
+/// One worker's way of measuring.
+#[derive(Debug, Default)]
+pub(crate) struct Pace {
+    /// Quick tasks in a row; from `QUICK_RUN` on they are measured in groups.
+    quick: u32,
+    /// Tasks in the group that began with the last reading.
+    group: u32,
+    short: u32,
+    /// What a task of the last group took.
+    typical: Duration,
+}
+
+/// What one reading of the clock says: so many tasks of this span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Measured {
+    pub(crate) tasks: u32,
+    pub(crate) span: Duration,
+    /// One that took longer than the others, beside them.
+    pub(crate) outlier: Option<Duration>,
+}
+
+impl Pace {
+    /// A task ended. Whether to read the clock now.
+    pub(crate) fn ended(&mut self) -> bool {
+        self.group += 1;
+        self.quick < QUICK_RUN || GROUP <= self.group
+    }
+
+    /// Whether tasks are measured in groups.
+    pub(crate) fn is_quick(&self) -> bool {
+        QUICK_RUN <= self.quick
+    }
+
+    /// Whether another worker is not worth waking for one of these tasks. `None`: not known.
+    pub(crate) fn is_short(&self) -> Option<bool> {
+        match self.short {
+            0 => Some(false),
+            SHORT_SCORE_MAX => Some(true),
+            _ => None,
+        }
+    }
+
+    /// How many tasks ended since the clock was read.
+    pub(crate) fn unmeasured(&self) -> u32 {
+        self.group
+    }
+
+    /// The tasks since the last reading took `span` in all.
+    pub(crate) fn measured(&mut self, span: Duration) -> Measured {
+        let tasks = std::mem::take(&mut self.group).max(1);
+        let each = span / tasks;
+        self.score(each, tasks);
+        let known = self.typical * (tasks - 1);
+        let outlier = (1 < tasks && NOT_QUICK <= each).then(|| span.saturating_sub(known));
+        match outlier {
+            Some(_) => Measured { tasks: tasks - 1, span: self.typical, outlier },
+            None => {
+                self.typical = each;
+                Measured { tasks, span: each, outlier }
+            }
+        }
+    }
+
+    fn score(&mut self, each: Duration, tasks: u32) {
+        let quick = if self.is_quick() { NOT_QUICK } else { QUICK };
+        self.quick = match each < quick {
+            true => (self.quick + tasks).min(QUICK_RUN),
+            false => 0,
+        };
+        self.short = match each < SHORT {
+            true => (self.short + tasks).min(SHORT_SCORE_MAX),
+            false => self.short.saturating_sub(LONG_COSTS),
+        };
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// Runs tasks of these spans in nanoseconds and tells what was read.
+    fn run(pace: &mut Pace, spans: &[u64]) -> Vec<Measured> {
+        let mut since = 0;
+        let mut told = Vec::new();
+        for span in spans {
+            since += span;
+            if pace.ended() {
+                told.push(pace.measured(Duration::from_nanos(since)));
+                since = 0;
+            }
+        }
+        told
+    }
+
+    fn quick() -> Pace {
+        let mut pace = Pace::default();
+        run(&mut pace, &[100; 32]);
+        assert!(pace.is_quick());
+        pace
+    }
+
+    #[test]
+    fn every_task_is_measured_until_they_are_known_to_be_quick() {
+        let mut pace = Pace::default();
+        assert_eq!(run(&mut pace, &[100; 32]).len(), 32);
+        assert_eq!(run(&mut pace, &[100; 32]).len(), 2);
+    }
+
+    #[test]
+    fn slow_tasks_are_measured_one_by_one() {
+        let told = run(&mut Pace::default(), &[5_000; 100]);
+        assert_eq!(told.len(), 100);
+        let each = Measured { tasks: 1, span: Duration::from_micros(5), outlier: None };
+        assert!(told.iter().all(|m| *m == each));
+    }
+
+    #[test]
+    fn a_long_one_in_a_group_is_told_apart() {
+        let mut pace = quick();
+        let mut spans = [100; 16];
+        spans[7] = 1_000_000;
+        let told = run(&mut pace, &spans);
+        let span = Duration::from_nanos(100);
+        let outlier = Some(Duration::from_nanos(1_000_000));
+        assert_eq!(told, [Measured { tasks: 15, span, outlier }]);
+        assert!(!pace.is_quick(), "from here on each one is measured");
+    }
+
+    #[test]
+    fn nothing_measured_is_lost() {
+        let mut pace = quick();
+        let spans: Vec<u64> = (0..1_600).map(|n| n * n % 997).collect();
+        let told = run(&mut pace, &spans);
+        let total: u128 = told
+            .iter()
+            .map(|m| (m.span * m.tasks + m.outlier.unwrap_or_default()).as_nanos())
+            .sum();
+        let true_total = u128::from(spans.iter().sum::<u64>());
+        assert!(true_total.abs_diff(total) < 16 * 100, "{total} of {true_total}");
+    }
+
+    #[test]
+    fn one_long_task_does_not_make_the_others_long() {
+        let mut pace = quick();
+        assert_eq!(pace.is_short(), Some(true));
+        pace.ended();
+        pace.measured(Duration::from_millis(1));
+        assert_eq!(pace.is_short(), None, "it may have been the system");
+        pace.ended();
+        pace.measured(Duration::from_millis(1));
+        assert_eq!(pace.is_short(), Some(false));
+    }
+}

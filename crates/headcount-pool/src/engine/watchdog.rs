@@ -1,0 +1,176 @@
+//! Workers that block, tasks that are stuck, and pools that stand still.
+
+use std::time::Duration;
+
+use headcount_core::Timestamp;
+use headcount_core::roster::WorkerId;
+
+use super::Kind;
+use super::desk::Desk;
+use super::errands::Errands;
+use super::floor::Floor;
+use super::injection::Injection;
+use crate::event::Event;
+
+/// What the watchdog remembers.
+#[derive(Debug)]
+pub(crate) struct Watchdog {
+    pub(crate) stuck_after: Option<Duration>,
+    pub(crate) replace_stuck_max: u32,
+    pub(crate) compensate_max: u32,
+    injection: Injection,
+    /// Workers that block, and whether another may work in their place.
+    blocked: Vec<(WorkerId, bool)>,
+    /// Workers that were counted out because their task is stuck.
+    replaced_stuck: Vec<WorkerId>,
+    /// Since when nothing has moved, and whether that was told.
+    stood: Option<(u64, Timestamp, bool)>,
+    looks_at: Option<Timestamp>,
+}
+
+impl Watchdog {
+    pub(crate) fn new(
+        stuck_after: Option<Duration>,
+        replace_stuck_max: u32,
+        compensate_max: u32,
+    ) -> Self {
+        let cores = u32::try_from(crate::cores().get()).unwrap_or(u32::MAX);
+        Self {
+            stuck_after,
+            replace_stuck_max,
+            compensate_max,
+            injection: Injection::new(cores),
+            blocked: Vec::new(),
+            replaced_stuck: Vec::new(),
+            stood: None,
+            looks_at: None,
+        }
+    }
+
+    /// How many workers block.
+    pub(crate) fn blocked(&self) -> u32 {
+        u32::try_from(self.blocked.len()).unwrap_or(u32::MAX)
+    }
+
+    fn compensated(&self) -> u32 {
+        let count = self.blocked.iter().filter(|(_, replaced)| *replaced).count();
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+}
+
+impl<K: Kind> Desk<K> {
+    /// A worker is about to block.
+    pub(crate) fn blocks(&mut self, worker: WorkerId, now: Timestamp, e: &mut Errands<K>) {
+        self.watchdog.blocked.push((worker, false));
+        self.compensate(now, e);
+    }
+
+    /// It does not any more. Whoever works in its place stays until one of them is not needed.
+    pub(crate) fn unblocks(&mut self, worker: WorkerId) {
+        self.watchdog.blocked.retain(|(known, _)| *known != worker);
+    }
+
+    /// Lets others work in the place of workers that block, as fast as the schedule allows.
+    pub(crate) fn compensate(&mut self, now: Timestamp, e: &mut Errands<K>) {
+        while let Some(index) = self.watchdog.blocked.iter().position(|(_, replaced)| !replaced) {
+            let compensated = self.watchdog.compensated();
+            if self.watchdog.compensate_max <= compensated
+                || now < self.watchdog.injection.next_at(compensated)
+            {
+                return;
+            }
+            let worker = self.watchdog.blocked[index].0;
+            self.watchdog.blocked[index].1 = true;
+            if self.count_out(worker) {
+                self.watchdog.injection.granted(now);
+                e.tell(Event::Compensated { blocked: self.watchdog.blocked() });
+            }
+        }
+    }
+
+    /// When the keeper should look after those who block or are stuck.
+    pub(crate) fn watchdog_looks_at(&self) -> Option<Timestamp> {
+        let dog = &self.watchdog;
+        let compensated = dog.compensated();
+        let pending = dog.blocked.iter().any(|(_, replaced)| !replaced);
+        let compensate = (pending && compensated < dog.compensate_max)
+            .then(|| dog.injection.next_at(compensated));
+        compensate.into_iter().chain(dog.looks_at).min()
+    }
+
+    /// The keeper looks for tasks that are stuck and for a pool that stands still.
+    pub(crate) fn watch_tasks(
+        &mut self,
+        floor: &Floor<K::Work>,
+        now: Timestamp,
+        e: &mut Errands<K>,
+    ) {
+        self.compensate(now, e);
+        let Some(stuck_after) = self.watchdog.stuck_after else { return };
+        if self.watchdog.looks_at.is_some_and(|at| now < at) {
+            return;
+        }
+        let counts = self.roster.counts();
+        let at_work = 0 < counts.busy + counts.written_off;
+        self.watchdog.looks_at = at_work.then(|| now + stuck_after / 4);
+        self.find_stuck(stuck_after, now, e);
+        self.find_deadlock(stuck_after, floor, now, e);
+    }
+
+    fn find_stuck(&mut self, stuck_after: Duration, now: Timestamp, e: &mut Errands<K>) {
+        for (worker, since, class) in self.staff.newly_stuck(now, stuck_after) {
+            let may = self.watchdog.replaced_stuck.len() < self.watchdog.replace_stuck_max as usize;
+            let written_off = may && self.count_out(worker);
+            if written_off {
+                self.watchdog.replaced_stuck.push(worker);
+            }
+            e.tell(Event::TaskStuck {
+                worker: worker.slot(),
+                class,
+                running_for: now.since(since),
+                written_off,
+            });
+        }
+    }
+
+    /// Counts a worker out, so that another can have its place. It reports after its task.
+    fn count_out(&mut self, worker: WorkerId) -> bool {
+        let counted_out = self.roster.written_off(worker);
+        if counted_out {
+            self.staff.badge(worker).recall();
+        }
+        counted_out
+    }
+
+    /// A worker that was counted out has ended its task after all.
+    pub(crate) fn came_back(&mut self, worker: WorkerId) {
+        self.staff.badge(worker).has_reported();
+        self.watchdog.replaced_stuck.retain(|known| *known != worker);
+    }
+
+    fn find_deadlock(
+        &mut self,
+        stuck_after: Duration,
+        floor: &Floor<K::Work>,
+        now: Timestamp,
+        e: &mut Errands<K>,
+    ) {
+        let counts = self.roster.counts();
+        let queued = floor.queued();
+        let full = counts.parked == 0 && self.roster.config().staffing.ceiling <= counts.live;
+        let taken = self.taken(floor);
+        self.watchdog.stood = match self.watchdog.stood {
+            _ if !full || queued == 0 || self.paused => None,
+            Some((before, since, told)) if before == taken => {
+                let stood_for = now.since(since);
+                let tell = !told && stuck_after <= stood_for;
+                if tell {
+                    let workers = counts.live;
+                    e.tell(Event::SuspectedDeadlock { workers, queued, stood_for });
+                }
+                Some((taken, since, told || tell))
+            }
+            _ => Some((taken, now, false)),
+        };
+    }
+}

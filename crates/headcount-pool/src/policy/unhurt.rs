@@ -1,0 +1,45 @@
+//! Calls the code of others, and survives it.
+
+use std::mem::forget;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Code of somebody else panicked. What the panic said has gone to the panic hook.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Panicked;
+
+/// Runs `call`. A panic in it is the caller's to count, and nobody's to suffer.
+pub(super) fn unhurt<T>(call: impl FnOnce() -> T) -> Result<T, Panicked> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|payload| {
+        // What was thrown may throw again when it is dropped. Then it is left alone.
+        if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            forget(again);
+        }
+        Panicked
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::panic_any;
+
+    use super::*;
+
+    /// Throws another one when it is dropped, so many times over.
+    struct Sore(u8);
+
+    impl Drop for Sore {
+        fn drop(&mut self) {
+            if let Some(fewer) = self.0.checked_sub(1) {
+                panic_any(Self(fewer));
+            }
+        }
+    }
+
+    #[test]
+    fn a_panic_becomes_an_error_whatever_it_throws() {
+        assert_eq!(unhurt(|| 3), Ok(3));
+        assert_eq!(unhurt(|| panic!("a message")), Err::<(), _>(Panicked));
+        assert_eq!(unhurt(|| panic_any(Sore(1))), Err::<(), _>(Panicked));
+        assert_eq!(unhurt(|| panic_any(Sore(2))), Err::<(), _>(Panicked));
+    }
+}

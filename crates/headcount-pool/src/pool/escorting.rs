@@ -1,0 +1,165 @@
+//! Asks policies about a task, and takes them along.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+#[cfg(feature = "tokio")]
+use std::task::Poll;
+use std::time::Duration;
+
+use headcount_core::{Clock, Name, Timestamp};
+
+use super::admission::Admission;
+use super::handle::PoolHandle;
+use crate::CancelToken;
+use crate::clock::Monotonic;
+use crate::engine::Kind;
+use crate::policy::{Ending, Escort, Outcome, TaskView};
+use crate::sync::atomic::Ordering;
+use crate::task::{Refusal, TaskOptions, Terms, has_failed, has_timed_out, is_cancelled};
+
+/// A task's escort, and what its policies are told of it.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Escorting {
+    escort: Escort,
+    id: u64,
+    class: Option<Name>,
+    submitted: Timestamp,
+    clock: Monotonic,
+}
+
+impl<K: Kind> PoolHandle<K> {
+    /// Asks policies and the door.
+    pub(crate) fn let_in(
+        &self,
+        options: &TaskOptions,
+    ) -> Result<(Option<Escorting>, Admission), Refusal> {
+        if options.token.as_ref().is_some_and(CancelToken::is_cancelled) {
+            return Err(Refusal::Cancelled);
+        }
+        let escorting = self.ask(options.class)?;
+        let admission = self.engine().admit(options.overflow.unwrap_or(self.overflow()))?;
+        Ok((escorting, admission))
+    }
+
+    /// The same, without blocking the thread.
+    pub(crate) async fn let_in_async(
+        &self,
+        class: Option<Name>,
+    ) -> Result<(Option<Escorting>, Admission), Refusal> {
+        let escorting = self.ask(class)?;
+        let number = self.engine().admit_async().await?;
+        Ok((escorting, Admission::Enter(number)))
+    }
+
+    fn ask(&self, class: Option<Name>) -> Result<Option<Escorting>, Refusal> {
+        if !self.policies().any_enabled() {
+            return Ok(None);
+        }
+        let id = self.engine().asked.fetch_add(1, Ordering::Relaxed);
+        let view = TaskView { id, class: class.as_ref().map(Name::as_str), waited: None };
+        let escort = self.policies().enqueue(&view).map_err(Refusal::Rejected)?;
+        let clock = self.engine().floor.clock;
+        Ok(Some(Escorting { escort, id, class, submitted: clock.now(), clock }))
+    }
+
+    pub(crate) fn terms(&self, options: TaskOptions) -> Terms {
+        let TaskOptions { class, wait_max, run_max, token, .. } = options;
+        let expires_at = wait_max.map(|wait_max| self.engine().now() + wait_max);
+        Terms { class, expires_at, run_max, token, herald: None }
+    }
+}
+
+impl Escorting {
+    /// The task, with its escort around it. A task that never runs drops it.
+    pub(crate) fn around<T>(self, task: impl FnOnce() -> T) -> impl FnOnce() -> T {
+        move || {
+            let mut begun = self.begin();
+            let mut task = Some(task);
+            let result = begun.around(|| task.take().map(|task| task()));
+            begun.end(outcome(result.is_err()));
+            let result = result.unwrap_or_else(|payload| resume_unwind(payload));
+            result.expect("an escort runs what is inside of it exactly once")
+        }
+    }
+
+    /// The same for a future: with its escort around each of its polls.
+    #[cfg(feature = "tokio")]
+    pub(crate) async fn around_polls<T>(self, task: impl Future<Output = T>) -> T {
+        // Before the task, so that it goes after it: the task is in its care to the last.
+        let mut begun = self.begin();
+        let mut task = std::pin::pin!(task);
+        let polls =
+            std::future::poll_fn(|context| match begun.around(|| task.as_mut().poll(context)) {
+                Ok(polled) => polled.map(Ok),
+                Err(payload) => Poll::Ready(Err(payload)),
+            });
+        let result = polls.await;
+        begun.end(outcome(result.is_err()));
+        result.unwrap_or_else(|payload| resume_unwind(payload))
+    }
+
+    fn begin(self) -> Begun {
+        let Self { mut escort, id, class, submitted, clock } = self;
+        let began = clock.now();
+        let waited = began.since(submitted);
+        let mut begun = Begun { escort: None, id, class, waited, began, clock };
+        escort.started(&begun.view());
+        begun.escort = Some(escort);
+        begun
+    }
+}
+
+/// The escort of a task that has begun. To drop it is to say that the task was stopped.
+struct Begun {
+    /// `None`: it was told the end.
+    escort: Option<Escort>,
+    id: u64,
+    class: Option<Name>,
+    waited: Duration,
+    began: Timestamp,
+    clock: Monotonic,
+}
+
+impl Begun {
+    /// Runs `inside` with the escort around it. What it throws is caught.
+    fn around<R>(&mut self, mut inside: impl FnMut() -> R) -> std::thread::Result<R> {
+        let escort = self.escort.as_mut().expect("the task has not ended");
+        let mut result = None;
+        escort.around(&mut || result = Some(catch_unwind(AssertUnwindSafe(&mut inside))));
+        result.expect("an escort runs what is inside of it exactly once")
+    }
+
+    fn end(&mut self, outcome: Outcome) {
+        let Some(escort) = self.escort.take() else { return };
+        let ran = self.clock.now().since(self.began);
+        escort.ended(&self.view(), Ending { outcome, ran });
+    }
+
+    fn view(&self) -> TaskView<'_> {
+        let class = self.class.as_ref().map(Name::as_str);
+        TaskView { id: self.id, class, waited: Some(self.waited) }
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        self.end(stopped());
+    }
+}
+
+fn outcome(panicked: bool) -> Outcome {
+    match panicked {
+        true => Outcome::Panicked,
+        false if is_cancelled() => stopped(),
+        false if has_failed() => Outcome::Failed,
+        false => Outcome::Succeeded,
+    }
+}
+
+/// Why a task that was asked to stop was.
+fn stopped() -> Outcome {
+    match has_timed_out() {
+        true => Outcome::TimedOut,
+        false => Outcome::Cancelled,
+    }
+}

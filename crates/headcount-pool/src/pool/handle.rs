@@ -1,0 +1,249 @@
+//! What can be done with a pool of either kind, but for handing it tasks.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use headcount_core::roster::Counts;
+use headcount_core::{Counters, PoolSnapshot, Resizable, Staffing, Timestamp};
+
+use super::drained::{Drained, Unrun};
+use super::idle::Idle;
+use super::resize::Resize;
+use super::sampling::{SAMPLED_MAX, used_by};
+use crate::engine::{Engine, Fate, Kind};
+use crate::event::Event;
+use crate::policy::Policies;
+use crate::sync::atomic::Ordering;
+use crate::sync::lock;
+use crate::task::{Overflow, Refusal};
+
+/// A cheap handle to a pool, to be cloned and given away.
+///
+/// It does not keep the pool alive: once the owner is gone every submit is refused.
+///
+/// ```
+/// use headcount_pool::{Refusal, ThreadPool};
+///
+/// let pool = ThreadPool::builder().workers(1).build()?;
+/// let handle = pool.handle();
+/// let elsewhere = std::thread::spawn(move || handle.submit(|| 1 + 1).expect("open").join());
+/// assert_eq!(elsewhere.join().expect("no panic")?, 2);
+///
+/// let handle = pool.handle();
+/// drop(pool);
+/// assert_eq!(handle.spawn(|| ()).expect_err("it is gone").reason, Refusal::Closed);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct PoolHandle<K: Kind> {
+    engine: Arc<Engine<K>>,
+    overflow: Overflow,
+}
+
+impl<K: Kind> PoolHandle<K> {
+    pub(crate) fn new(engine: Arc<Engine<K>>, overflow: Overflow) -> Self {
+        Self { engine, overflow }
+    }
+
+    pub(crate) fn engine(&self) -> &Arc<Engine<K>> {
+        &self.engine
+    }
+
+    /// What the pool does when its line is full, unless a task says otherwise.
+    pub(crate) fn overflow(&self) -> Overflow {
+        self.overflow
+    }
+
+    /// Counts a task that was not taken in.
+    pub(crate) fn refuse(&self, reason: Refusal) -> Refusal {
+        self.engine.refused.fetch_add(1, Ordering::Relaxed);
+        reason
+    }
+
+    /// What the pool is called.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.engine.name
+    }
+
+    /// Sets other bounds for the number of workers, and returns at once.
+    ///
+    /// Workers above the ceiling leave: parked ones now, the others after their task. Workers below
+    /// the floor are started. No resize goes beyond the `workers_max` that the pool was built with.
+    pub fn resize(&self, staffing: Staffing) -> Resize<K> {
+        Resize::new(&self.engine, self.engine.resize(staffing))
+    }
+
+    /// The pool as an autoscaler sees it.
+    #[must_use]
+    pub fn snapshot(&self) -> PoolSnapshot {
+        let engine = &self.engine;
+        let now = engine.now();
+        let totals = engine.tally.totals();
+        let blocked_share = self.blocked_share(now, totals.service.sum());
+        let mut desk = engine.desk();
+        let waiting = engine.floor.newest(engine.floor.queued(), now);
+        let taken = desk.taken(&engine.floor);
+        let unrun = [Fate::Cancelled, Fate::Expired, Fate::Dropped, Fate::Returned];
+        let unrun: u64 = unrun.iter().map(|fate| totals.of(*fate)).sum();
+        let refused = engine.refused.load(Ordering::Relaxed);
+        PoolSnapshot {
+            queue_len_max: Some(engine.floor.door.len_max()),
+            counters: Counters {
+                submitted: engine.floor.door.admitted() + refused,
+                started: taken.saturating_sub(unrun).max(totals.completed()),
+                completed: totals.completed(),
+                failed: totals.of(Fate::Failed) + totals.of(Fate::Panicked),
+                panicked: totals.of(Fate::Panicked),
+                rejected: refused,
+                expired: totals.of(Fate::Expired),
+            },
+            wait: desk.wait_window.statistics(&totals.wait, now),
+            service: desk.service_window.statistics(&totals.service, now),
+            service_logs: Some(totals.service.log_sums()),
+            blocked_share,
+            spawn_delay: desk.spawn_delay(),
+            draining: engine.floor.door.is_closed(),
+            ..desk.roster.snapshot(now, &waiting)
+        }
+    }
+
+    /// The share of their tasks' time that workers spent blocked, sampled now and then.
+    ///
+    /// The files of the kernel are read without the desk's lock.
+    fn blocked_share(&self, now: Timestamp, served: Duration) -> Option<f64> {
+        let mut blocked_share = lock(&self.engine.blocked_share);
+        if blocked_share.is_due(now) {
+            let desk = self.engine.desk();
+            let posts = desk.staff.iter();
+            let threads: Vec<_> =
+                posts.filter_map(|post| Some((post.worker, post.badge.thread()?))).collect();
+            let at_tasks = desk.staff.iter().filter_map(|post| post.badge.since());
+            let busy = served + at_tasks.map(|since| now.since(since)).sum::<Duration>();
+            drop(desk);
+            if !threads.is_empty() && threads.len() <= SAMPLED_MAX {
+                let used = threads.iter();
+                let used = used.filter_map(|(worker, thread)| Some((*worker, used_by(*thread)?)));
+                blocked_share.sample(now, busy, used);
+            }
+        }
+        blocked_share.share()
+    }
+
+    /// How many workers there are, by what they do.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.engine.desk().roster.counts()
+    }
+
+    /// The latest events and when they happened, by the clock of the pool.
+    #[must_use]
+    pub fn events(&self) -> Vec<(Timestamp, Event)> {
+        self.engine.events.latest()
+    }
+
+    /// The policies that are asked before a task is taken in. Add, find, remove and disable them
+    /// at any time.
+    #[must_use]
+    pub fn policies(&self) -> &Policies {
+        &self.engine.policies
+    }
+
+    /// Lets no task begin until [`resume`](Self::resume). Tasks that run go on, tasks are taken in
+    /// as long as there is room, and each worker may still begin the one it is just taking.
+    pub fn pause(&self) {
+        self.set_paused(true);
+    }
+
+    /// Lets tasks begin again.
+    pub fn resume(&self) {
+        self.set_paused(false);
+    }
+
+    fn set_paused(&self, paused: bool) {
+        self.engine.visit(0, |desk, _, _| {
+            desk.paused = paused && !self.engine.floor.door.is_closed();
+        });
+    }
+
+    /// Something that can be waited for or awaited: that no task waits and none runs.
+    pub fn idle(&self) -> Idle<K> {
+        Idle::new(&self.engine)
+    }
+
+    /// Waits until no task waits and none runs, without closing the pool.
+    pub fn await_idle(&self) {
+        self.idle().wait();
+    }
+
+    /// Takes no more tasks. Those that wait still run.
+    pub fn close(&self) {
+        self.engine.close();
+    }
+
+    /// Closes the pool, lets it run what waits until `timeout` is over, and hands back what has not
+    /// begun by then.
+    ///
+    /// With a timeout of zero no task begins any more. To be called from outside of the pool: one
+    /// of its own workers would wait for itself.
+    pub fn drain(&self, timeout: Duration) -> Drained<K> {
+        let deadline = self.engine.now() + timeout;
+        if timeout.is_zero() {
+            self.engine.floor.door.close();
+            return self.hand_back();
+        }
+        self.engine.close();
+        self.idle().wait_until(deadline);
+        self.hand_back()
+    }
+
+    /// Like [`drain`](Self::drain), for tasks, which must not block their thread.
+    pub async fn drain_async(&self, timeout: Duration) -> Drained<K> {
+        if timeout.is_zero() {
+            return self.drain(timeout);
+        }
+        let deadline = self.engine.now() + timeout;
+        self.engine.close();
+        self.idle().or_deadline(deadline).await;
+        self.hand_back()
+    }
+
+    fn hand_back(&self) -> Drained<K> {
+        let left = self.engine.clear();
+        self.engine.close();
+        let counter = self.engine.counter(0);
+        let unrun: Vec<_> = left
+            .into_iter()
+            .filter(|work| K::is_waiting(work))
+            .inspect(|_| counter.ended(Fate::Returned))
+            .map(Unrun::new)
+            .collect();
+        let counts = self.counts();
+        Drained { unrun, still_running: counts.busy + counts.written_off }
+    }
+}
+
+impl<K: Kind> Resizable for PoolHandle<K> {
+    fn snapshot(&self) -> PoolSnapshot {
+        PoolHandle::snapshot(self)
+    }
+
+    fn resize(&self, staffing: Staffing) {
+        drop(PoolHandle::resize(self, staffing));
+    }
+}
+
+impl<K: Kind> Clone for PoolHandle<K> {
+    fn clone(&self) -> Self {
+        Self { engine: Arc::clone(&self.engine), overflow: self.overflow }
+    }
+}
+
+impl<K: Kind> fmt::Debug for PoolHandle<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = self.counts();
+        let mut handle = f.debug_struct("PoolHandle");
+        handle.field("name", &self.name()).field("live", &counts.live);
+        handle.field("busy", &counts.busy).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,197 @@
+//! One worker from its first task to its last, as far as both kinds have it in common: what it
+//! takes, and what it writes down of it.
+
+use headcount_core::Timestamp;
+use headcount_core::roster::WorkerId;
+use std::sync::Arc;
+
+use crate::engine::{
+    Badge, Counter, Engine, Entry, Fate, Kind, Measured, Pace, QUICK, REPORT, Signal, Stamp,
+    Standing,
+};
+use crate::sync::atomic::Ordering;
+
+/// The books of one worker.
+pub(crate) struct Shift<'a, K: Kind> {
+    pub(crate) engine: &'a Arc<Engine<K>>,
+    pub(crate) worker: WorkerId,
+    pub(crate) badge: &'a Arc<Badge<K>>,
+    pub(crate) counter: Counter<'a>,
+    pub(crate) pace: Pace,
+    /// When the present task began, or the group it is in. `None`: it has none.
+    began: Option<Timestamp>,
+    /// Tasks that ran to their end and have not been counted.
+    ran: u64,
+    /// Whether it was sent for a task and has not looked for one yet.
+    en_route: bool,
+}
+
+/// What a worker finds when it looks for a task.
+pub(crate) enum Found<W> {
+    /// A task.
+    Task(Entry<W>),
+    /// None.
+    Nothing,
+    /// It did not look, since it is asked to report.
+    Notice,
+}
+
+impl<'a, K: Kind> Shift<'a, K> {
+    pub(crate) fn new(
+        engine: &'a Arc<Engine<K>>,
+        worker: WorkerId,
+        badge: &'a Arc<Badge<K>>,
+    ) -> Self {
+        let counter = engine.counter(worker.slot());
+        Self {
+            engine,
+            worker,
+            badge,
+            counter,
+            pace: Pace::default(),
+            began: None,
+            ran: 0,
+            en_route: false,
+        }
+    }
+
+    /// What it is to do by the signal that it was sent, if it was.
+    pub(crate) fn receive(&mut self) -> Option<Standing> {
+        match self.badge.receive()? {
+            Signal::Take => {
+                self.en_route = true;
+                Some(Standing::Take)
+            }
+            Signal::Leave => Some(Standing::Leave),
+        }
+    }
+
+    /// Looks for a task, unless it is asked to report.
+    pub(crate) fn look(&mut self) -> Found<K::Work> {
+        let reports = self.engine.floor.notice.read() & REPORT != 0 || self.is_in_the_way();
+        let reports = reports || self.badge.is_recalled();
+        let entry = if reports { None } else { self.engine.take(self.badge) };
+        self.arrived();
+        match entry {
+            Some(entry) => Found::Task(entry),
+            None if reports => Found::Notice,
+            None => Found::Nothing,
+        }
+    }
+
+    /// Whether others run short tasks already, as many as there are cores.
+    fn is_in_the_way(&self) -> bool {
+        self.badge.is_short() && self.engine.is_crowded()
+    }
+
+    /// It has looked for a task: it is not on its way any more.
+    fn arrived(&mut self) {
+        if std::mem::take(&mut self.en_route) {
+            self.engine.floor.en_route.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// When the task with this stamp began: with the end of the last one, or now.
+    pub(crate) fn begin(&mut self, stamp: Stamp) -> Timestamp {
+        let began = match self.began {
+            Some(began) => began,
+            None => self.begins_at(self.engine.now()),
+        };
+        if let Some((submitted, times)) = stamp.read() {
+            self.counter.waited(began.since(submitted), times);
+        }
+        began
+    }
+
+    fn begins_at(&mut self, now: Timestamp) -> Timestamp {
+        self.began = Some(now);
+        self.badge.at_task(Some(now));
+        now
+    }
+
+    /// Counts a task that ended so.
+    pub(crate) fn ended(&mut self, fate: Fate) {
+        match fate {
+            Fate::Ran => self.ran += 1,
+            other => self.counter.ended(other),
+        }
+    }
+
+    /// A task ended, and is measured if it is its turn.
+    pub(crate) fn served(&mut self) {
+        if self.pace.ended() {
+            self.measure();
+        }
+    }
+
+    /// Reads the clock and writes down what it says of the tasks since it was last read.
+    pub(crate) fn measure(&mut self) {
+        let Some(began) = self.began else { return };
+        if self.pace.unmeasured() == 0 {
+            return;
+        }
+        let now = self.engine.now();
+        let Measured { tasks, span, outlier } = self.pace.measured(now.since(began));
+        self.counter.served(span, tasks);
+        if let Some(span) = outlier {
+            self.counter.served(span, 1);
+        }
+        self.counter.ended_many(Fate::Ran, std::mem::take(&mut self.ran));
+        self.begins_at(now);
+        self.tell_pace();
+    }
+
+    fn tell_pace(&self) {
+        self.engine.floor.notice.set(QUICK, self.pace.is_quick());
+        if let Some(short) = self.pace.is_short()
+            && self.set_short(short)
+            && !short
+        {
+            self.call_others();
+        }
+    }
+
+    /// Tasks that were not worth a wake-up may be now.
+    fn call_others(&self) {
+        self.engine.visit(0, |_, _, _| ());
+    }
+
+    /// Says whether its tasks are short, and whether that is new.
+    fn set_short(&self, short: bool) -> bool {
+        let changed = self.badge.set_short(short);
+        if changed {
+            match short {
+                true => self.engine.floor.short.fetch_add(1, Ordering::Relaxed),
+                false => self.engine.floor.short.fetch_sub(1, Ordering::Relaxed),
+            };
+        }
+        changed
+    }
+
+    /// It has no task just now, and may have one in a moment.
+    pub(crate) fn pause(&mut self) {
+        self.measure();
+        self.began = None;
+        self.badge.at_task(None);
+    }
+
+    /// It has no task any more.
+    pub(crate) fn rest(&mut self) {
+        self.pause();
+        self.set_short(false);
+        self.engine.floor.notice.lower(QUICK);
+    }
+
+    /// Its task does not end yet, but waits for something: those behind it need others.
+    ///
+    /// Those before it are measured without it. Where they were measured as a group, nobody knows
+    /// when this one began, and it is measured from here.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn awaits(&mut self) {
+        self.measure();
+        self.engine.floor.notice.lower(QUICK);
+        if self.set_short(false) {
+            self.call_others();
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Workers that are OS threads, and closures handed to them.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, JoinHandle, Thread};
+
+use headcount_core::roster::WorkerId;
+use headcount_core::{Name, Timestamp};
+
+use super::builder::{BuildFault, Builder};
+use super::drained::Unrun;
+use super::escorting::Escorting;
+use super::sampling::this_thread;
+use super::shift::{Found, Shift};
+use super::submit::{Bond, Runs, Spawns};
+use super::workplace::Place;
+use crate::engine::{Badge, Engine, Entry, Fate, Kind, Standing};
+use crate::task::{
+    Once, Promise, SmallWork, TaskHandle, Work, enter_workplace, message_of, small, take_failure,
+};
+
+/// The kind of pool whose workers are OS threads.
+///
+/// ```
+/// use headcount_pool::{PoolHandle, ThreadPool, Threads};
+///
+/// fn double_all(pool: &PoolHandle<Threads>, numbers: [u32; 2]) -> [u32; 2] {
+///     numbers.map(|n| pool.submit(move || n * 2).expect("open").join().expect("no panic"))
+/// }
+///
+/// let pool = ThreadPool::builder().workers(1).build()?;
+/// assert_eq!(double_all(&pool, [3, 4]), [6, 8]);
+/// # Ok::<(), headcount_pool::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Threads {
+    stack_size: Option<usize>,
+}
+
+impl Builder<Threads> {
+    /// How many bytes of stack each thread has. The system's default, by default.
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.plan.stack_size = Some(bytes);
+        self
+    }
+}
+
+impl Unrun<Threads> {
+    /// Runs it here. Its handle hears of the result; a panic is an outcome, and told nowhere else.
+    pub fn run(self) {
+        if let Some(mut work) = self.take() {
+            let _ = catch_unwind(AssertUnwindSafe(|| work.run(Timestamp::ORIGIN)));
+        }
+    }
+}
+
+/// Runs what its submitter has to run, because the line is full or there is no worker.
+fn run_uncounted(engine: &Arc<Engine<Threads>>, work: &mut dyn Work) {
+    let class = work.class();
+    let ran = catch_unwind(AssertUnwindSafe(|| work.run(engine.now())));
+    let fate = match ran {
+        Ok(fate) => fate,
+        Err(payload) => {
+            engine.panicked(class, message_of(payload));
+            Some(Fate::Panicked)
+        }
+    };
+    if let Some(fate) = fate {
+        let fate = if take_failure() && fate == Fate::Ran { Fate::Failed } else { fate };
+        engine.ended_unrun(fate);
+    }
+}
+
+impl<F, T> Runs<F> for Threads
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    type Output = T;
+
+    fn promised(mut bond: Bond, task: F) -> (SmallWork, TaskHandle<T>) {
+        match bond.escorting.take() {
+            None => promised(bond, task),
+            Some(escorting) => promised(bond, escorting.around(task)),
+        }
+    }
+}
+
+fn promised<T: Send + 'static>(
+    bond: Bond,
+    task: impl FnOnce() -> T + Send + 'static,
+) -> (SmallWork, TaskHandle<T>) {
+    let promise = Arc::new(Promise::of_closure(bond.home, bond.terms, task));
+    (small(Arc::clone(&promise)), TaskHandle::new(promise))
+}
+
+impl<F: FnOnce() + Send + 'static> Spawns<F> for Threads {
+    fn plain(task: F) -> SmallWork {
+        small(Once::new(task))
+    }
+
+    fn escorted(escorting: Escorting, task: F) -> SmallWork {
+        small(Once::new(escorting.around(task)))
+    }
+}
+
+impl Kind for Threads {
+    type Plan = Self;
+    type Work = SmallWork;
+    type Bed = Bed;
+    type Hand = JoinHandle<()>;
+
+    fn open(plan: &Self) -> Result<Self, BuildFault> {
+        Ok(*plan)
+    }
+
+    fn may_block(&self) -> bool {
+        true
+    }
+
+    fn rouse(bed: &Bed) {
+        if let Some(thread) = bed.thread.get() {
+            thread.unpark();
+        }
+    }
+
+    fn start(
+        engine: &Arc<Engine<Self>>,
+        worker: WorkerId,
+        badge: Arc<Badge<Self>>,
+    ) -> io::Result<JoinHandle<()>> {
+        let builder = thread::Builder::new().name(format!("{}-{}", engine.name, worker.slot()));
+        let builder = match engine.kind.stack_size {
+            Some(bytes) => builder.stack_size(bytes),
+            None => builder,
+        };
+        let engine = Arc::clone(engine);
+        builder.spawn(move || Shift::new(&engine, worker, &badge).work())
+    }
+
+    fn bury(hand: JoinHandle<()>) {
+        // Tasks and hooks were caught; what a thread's own destructors do is between them and it.
+        let _ = hand.join();
+    }
+
+    fn run_here(engine: &Arc<Engine<Self>>, mut work: SmallWork) {
+        run_uncounted(engine, &mut *work);
+    }
+
+    fn strand(engine: &Arc<Engine<Self>>, work: SmallWork) {
+        Self::run_here(engine, work);
+    }
+
+    fn give_up(work: &mut SmallWork, fate: Fate) -> bool {
+        work.abandon(fate)
+    }
+
+    fn is_waiting(work: &SmallWork) -> bool {
+        work.is_waiting()
+    }
+
+    fn class(work: &SmallWork) -> Option<Name> {
+        work.class()
+    }
+}
+
+/// Where a parked thread sleeps.
+///
+/// The token of `std::thread::park` is shared with what tasks do on the same thread. That does no
+/// harm: a worker sleeps only while it has no signal, and looks again whenever it wakes.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct Bed {
+    thread: OnceLock<Thread>,
+}
+
+/// How often a worker that finds the line empty looks again before it parks.
+const LOOKS_MAX: u32 = 24;
+
+impl Shift<'_, Threads> {
+    fn work(mut self) {
+        // Set before it can be parked, so whoever wakes it knows whom to wake.
+        self.badge.bed().thread.get_or_init(thread::current);
+        self.badge.set_thread(this_thread().unwrap_or(0));
+        enter_workplace(Some(Place::at(self.engine, self.worker, self.badge)));
+        self.engine.hooks.started(self.engine, self.worker.slot());
+        let mut standing = self.engine.started(self.worker);
+        loop {
+            standing = match standing {
+                Standing::Take => self.work_off(),
+                Standing::Park => self.sleep(),
+                Standing::Leave => break,
+            };
+        }
+        self.engine.hooks.stopped(self.engine, self.worker.slot());
+        enter_workplace(None);
+        self.engine.leave(self.worker);
+    }
+
+    fn sleep(&mut self) -> Standing {
+        loop {
+            match self.receive() {
+                Some(standing) => return standing,
+                None => thread::park(),
+            }
+        }
+    }
+
+    /// Runs tasks until there is none or it is asked to report.
+    fn work_off(&mut self) -> Standing {
+        loop {
+            match self.look() {
+                Found::Task(entry) => self.serve(entry),
+                Found::Nothing if self.linger() => {}
+                Found::Nothing | Found::Notice => break,
+            }
+        }
+        self.rest();
+        self.engine.report(self.worker)
+    }
+
+    /// Waits a little for the next task, and says whether there may be one.
+    fn linger(&mut self) -> bool {
+        self.pause();
+        (0..LOOKS_MAX).any(|_| {
+            thread::yield_now();
+            0 < self.engine.floor.line.len()
+        })
+    }
+
+    fn serve(&mut self, entry: Entry<SmallWork>) {
+        let began = self.begin(entry.stamp);
+        self.run(entry.work, began);
+        self.served();
+    }
+
+    fn run(&mut self, mut work: SmallWork, now: Timestamp) {
+        let class = work.class();
+        if class.is_some() {
+            self.badge.set_class(class);
+        }
+        // The task is dropped inside: what it holds is the user's, too.
+        let ran = catch_unwind(AssertUnwindSafe(move || work.run(now)));
+        match ran {
+            Ok(Some(Fate::Ran)) if take_failure() => self.ended(Fate::Failed),
+            Ok(Some(fate)) => self.ended(fate),
+            Ok(None) => {}
+            Err(payload) => {
+                take_failure();
+                self.ended(Fate::Panicked);
+                self.engine.panicked(class, message_of(payload));
+            }
+        }
+        if class.is_some() {
+            self.badge.set_class(None);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The pool, as its tasks see it: where they run, and what keeps their promises.
+
+use std::fmt;
+use std::sync::{Arc, Weak};
+
+use headcount_core::roster::WorkerId;
+use headcount_core::{Name, Timestamp};
+
+use crate::engine::{Alarm, Badge, Deadline, Engine, Fate, Kind};
+use crate::sync::atomic::{AtomicU32, Ordering};
+use crate::task::{Home, Workplace};
+
+/// Where a worker works, as its task sees it.
+pub(crate) struct Place<K: Kind> {
+    engine: Arc<Engine<K>>,
+    worker: WorkerId,
+    badge: Arc<Badge<K>>,
+    /// How many blocking sections are open, one inside the other. Only its worker counts them.
+    sections: AtomicU32,
+}
+
+impl<K: Kind> Place<K> {
+    pub(crate) fn at(
+        engine: &Arc<Engine<K>>,
+        worker: WorkerId,
+        badge: &Arc<Badge<K>>,
+    ) -> Arc<dyn Workplace> {
+        let (engine, badge) = (Arc::clone(engine), Arc::clone(badge));
+        Arc::new(Self { engine, worker, badge, sections: AtomicU32::new(0) })
+    }
+}
+
+impl<K: Kind> Workplace for Place<K> {
+    fn pool(&self) -> usize {
+        self.engine.number()
+    }
+
+    fn blocks(&self) {
+        let outer = self.sections.fetch_add(1, Ordering::Relaxed);
+        if outer == 0 {
+            self.engine.blocks(self.worker, &self.badge);
+        }
+    }
+
+    fn unblocks(&self) {
+        let open = self.sections.fetch_sub(1, Ordering::Relaxed);
+        if open == 1 {
+            self.engine.unblocks(self.worker, &self.badge);
+        }
+    }
+}
+
+impl<K: Kind> fmt::Debug for Place<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Place").finish_non_exhaustive()
+    }
+}
+
+impl<K: Kind> Home for Engine<K> {
+    fn pool(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    fn now(&self) -> Timestamp {
+        Engine::now(self)
+    }
+
+    fn ended(&self, fate: Fate) {
+        self.ended_unrun(fate);
+    }
+
+    fn panicked(&self, class: Option<Name>, message: &str) {
+        Engine::panicked(self, class, message.to_owned());
+    }
+
+    fn remind(&self, at: Timestamp, deadline: Weak<dyn Deadline>) {
+        self.remind_at(at, Alarm::Tell(deadline));
+    }
+}

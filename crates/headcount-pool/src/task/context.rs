@@ -1,0 +1,128 @@
+//! What a running task can learn of where it runs, and say of itself.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+/// A worker's place, as the task that runs there sees it.
+///
+/// Shared among threads, because an async worker takes its place along from one to the next.
+pub(crate) trait Workplace: Send + Sync {
+    /// The pool, told from others by a number.
+    fn pool(&self) -> usize;
+
+    /// The task is about to block.
+    fn blocks(&self);
+
+    /// It does not any more.
+    fn unblocks(&self);
+}
+
+/// Can be asked whether to stop.
+pub(crate) trait Stoppable: Send + Sync {
+    fn is_stopped(&self) -> bool;
+
+    /// Whether that is because it took too long.
+    fn has_timed_out(&self) -> bool;
+}
+
+thread_local! {
+    static WORKPLACE: RefCell<Option<Arc<dyn Workplace>>> = const { RefCell::new(None) };
+    static STOPPABLE: RefCell<Option<Arc<dyn Stoppable>>> = const { RefCell::new(None) };
+    static FAILED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// From here on this thread is a worker, until the place is taken away with `None`.
+pub(crate) fn enter_workplace(place: Option<Arc<dyn Workplace>>) -> Option<Arc<dyn Workplace>> {
+    WORKPLACE.with(|cell| std::mem::replace(&mut *cell.borrow_mut(), place))
+}
+
+/// Where this thread works, if it is a worker.
+pub(crate) fn workplace() -> Option<Arc<dyn Workplace>> {
+    WORKPLACE.try_with(|cell| cell.borrow().clone()).ok().flatten()
+}
+
+/// Runs `inside` as the task that `stoppable` stops.
+pub(crate) fn as_stoppable<R>(stoppable: Arc<dyn Stoppable>, inside: impl FnOnce() -> R) -> R {
+    struct Restore(Option<Arc<dyn Stoppable>>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            STOPPABLE.with(|cell| std::mem::swap(&mut *cell.borrow_mut(), &mut self.0));
+        }
+    }
+    let before = STOPPABLE.with(|cell| cell.borrow_mut().replace(stoppable));
+    let _restore = Restore(before);
+    inside()
+}
+
+/// Whether the task that this thread runs has been cancelled or has run for too long.
+///
+/// A closure cannot be interrupted. One that runs for long asks now and then, and returns early.
+/// False where no task runs, and for one that nobody can cancel.
+///
+/// ```
+/// use headcount_pool::{ThreadPool, is_cancelled};
+///
+/// let pool = ThreadPool::builder().workers(1).build()?;
+/// let (started, wait_for_start) = std::sync::mpsc::channel();
+/// let (ended, wait_for_end) = std::sync::mpsc::channel();
+/// let task = pool.submit(move || {
+///     started.send(()).expect("somebody waits");
+///     while !is_cancelled() {
+///         std::thread::yield_now();
+///     }
+///     ended.send(()).expect("somebody waits");
+/// })?;
+/// wait_for_start.recv()?;
+/// task.cancel();
+/// wait_for_end.recv()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn is_cancelled() -> bool {
+    stoppable().is_some_and(|stoppable| stoppable.is_stopped())
+}
+
+/// Whether the task that this thread runs is to stop because it took too long.
+pub(crate) fn has_timed_out() -> bool {
+    stoppable().is_some_and(|stoppable| stoppable.is_stopped() && stoppable.has_timed_out())
+}
+
+fn stoppable() -> Option<Arc<dyn Stoppable>> {
+    STOPPABLE.try_with(|cell| cell.borrow().clone()).ok().flatten()
+}
+
+/// Says that the task which this thread runs has failed, though it returns.
+///
+/// It is counted among the failed, which is what error rates and circuit breakers go by. A panic
+/// counts without being told.
+///
+/// ```
+/// use headcount_pool::{ThreadPool, report_failure};
+///
+/// let pool = ThreadPool::builder().workers(1).build()?;
+/// pool.submit(report_failure)?.join()?;
+/// pool.await_idle();
+/// assert_eq!(pool.snapshot().counters.failed, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn report_failure() {
+    let _ = FAILED.try_with(|failed| failed.set(true));
+}
+
+/// Whether the task that runs has said that it failed.
+pub(crate) fn has_failed() -> bool {
+    FAILED.try_with(Cell::get).unwrap_or(false)
+}
+
+/// Whether the task that just ran said that it failed; forgets it.
+pub(crate) fn take_failure() -> bool {
+    swap_failure(false)
+}
+
+/// Whether the task that just ran said that it failed; from here on it is what another one said.
+///
+/// Polls of several tasks take turns on a thread, one even inside of another. So each takes what
+/// it has said along.
+pub(crate) fn swap_failure(failed: bool) -> bool {
+    FAILED.try_with(|cell| cell.replace(failed)).unwrap_or(false)
+}

@@ -1,0 +1,167 @@
+//! What a submitter keeps of its task.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use headcount_core::Clock;
+
+use super::context::workplace;
+use super::error::TaskError;
+use super::promise::{Inline, Pledge};
+use crate::blocking::blocking;
+use crate::clock::Monotonic;
+use crate::park::Parker;
+use crate::sync::Mutex;
+
+/// A task that was taken in; its outcome can be joined by a thread or awaited.
+///
+/// Dropping it lets the task run on by itself.
+///
+/// ```
+/// use headcount_pool::ThreadPool;
+///
+/// let pool = ThreadPool::builder().workers(2).build()?;
+/// let square = pool.submit(|| 12 * 12)?;
+/// assert_eq!(square.join()?, 144);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "to run a task without waiting for it, use spawn"]
+pub struct TaskHandle<T> {
+    pledge: Arc<dyn Pledge<T>>,
+    /// The task itself, once its awaiter polls it in the place of a worker. The lock is there for
+    /// a handle to be shared, and never waited for.
+    inline: Mutex<Option<Inline>>,
+}
+
+impl<T> TaskHandle<T> {
+    pub(crate) fn new(pledge: Arc<dyn Pledge<T>>) -> Self {
+        Self { pledge, inline: Mutex::new(None) }
+    }
+
+    /// From here on the task hears of its token and of its deadline.
+    pub(crate) fn arm(&self) {
+        Arc::clone(&self.pledge).arm();
+    }
+
+    /// Waits for the outcome.
+    ///
+    /// A worker that waits for a task of its own pool runs it, if nobody else does; so tasks that
+    /// submit and join tasks cannot starve each other. An async task awaits instead: here it would
+    /// [block](crate::blocking) a thread of its runtime, and need another one to run what it waits
+    /// for.
+    ///
+    /// # Errors
+    ///
+    /// When the task has no result: it panicked, was cancelled, or did not run.
+    pub fn join(mut self) -> Result<T, TaskError> {
+        self.help();
+        if let Poll::Ready(outcome) = self.pledge.poll_outcome(Waker::noop()) {
+            return outcome;
+        }
+        let parker = Arc::new(Parker::default());
+        let waker = Waker::from(Arc::clone(&parker));
+        if let Poll::Ready(outcome) = self.pledge.poll_outcome(&waker) {
+            return outcome;
+        }
+        blocking(|| {
+            loop {
+                parker.park();
+                if let Poll::Ready(outcome) = self.pledge.poll_outcome(&waker) {
+                    return outcome;
+                }
+            }
+        })
+    }
+
+    /// Waits for the outcome, but no longer than `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// Hands itself back when there is no outcome in time.
+    pub fn join_timeout(mut self, timeout: Duration) -> Result<Result<T, TaskError>, Self> {
+        self.help();
+        let clock = Monotonic::new();
+        let deadline = clock.now() + timeout;
+        let parker = Arc::new(Parker::default());
+        let waker = Waker::from(Arc::clone(&parker));
+        loop {
+            if let Poll::Ready(outcome) = self.pledge.poll_outcome(&waker) {
+                return Ok(outcome);
+            }
+            if !blocking(|| parker.park_until(deadline, &clock)) {
+                return match self.pledge.poll_outcome(&waker) {
+                    Poll::Ready(outcome) => Ok(outcome),
+                    Poll::Pending => Err(self),
+                };
+            }
+        }
+    }
+
+    /// Stops the task if it has not begun, and asks it to stop if it has: an async task is dropped
+    /// at its next await, a closure sees [`is_cancelled`](crate::is_cancelled).
+    pub fn cancel(&self) {
+        self.pledge.cancel();
+    }
+
+    /// Whether there is an outcome.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.pledge.is_done()
+    }
+
+    /// Runs the task here if that is allowed and nobody has begun it.
+    fn help(&mut self) {
+        // A future cannot be polled by a thread that blocks: the runtime may owe it a wake-up that
+        // it only gets round to afterwards.
+        drop(self.inline().take());
+        self.run_here();
+    }
+
+    /// Runs the task here if this is a worker of its pool and nobody has begun it, and says so.
+    pub(crate) fn run_here(&self) -> bool {
+        workplace().is_some_and(|place| Arc::clone(&self.pledge).help(place.pool()))
+    }
+
+    /// The outcome, after a poll of the task if it is for its awaiter to poll it.
+    fn poll_outcome(&mut self, waker: &Waker) -> Poll<Result<T, TaskError>> {
+        if self.inline().is_none()
+            && let Some(place) = workplace()
+        {
+            *self.inline() = Arc::clone(&self.pledge).take_over(place.pool());
+        }
+        if let Some(task) = self.inline()
+            && task.as_mut().poll(&mut Context::from_waker(waker)).is_ready()
+        {
+            *self.inline() = None;
+        }
+        self.pledge.poll_outcome(waker)
+    }
+
+    fn inline(&mut self) -> &mut Option<Inline> {
+        self.inline.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ready when there is an outcome; must not be polled after that.
+///
+/// An async worker that awaits a task of its own pool polls it by itself, if nobody has begun it;
+/// so tasks that submit and await tasks cannot starve each other. Those that it awaits together
+/// take turns on it. Where it drops the handle before there is an outcome, the task runs on beside
+/// the workers.
+impl<T> Future for TaskHandle<T> {
+    type Output = Result<T, TaskError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.poll_outcome(context.waker())
+    }
+}
+
+impl<T> fmt::Debug for TaskHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskHandle").field("done", &self.is_done()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,30 @@
+//! Tasks: how they are asked for, what becomes of them, and who hears of it.
+
+mod context;
+mod error;
+mod handle;
+mod options;
+mod promise;
+#[cfg(feature = "tokio")]
+mod run;
+mod token;
+mod work;
+
+#[cfg(all(test, loom))]
+#[path = "loom_tests.rs"]
+mod loom;
+
+pub use context::{is_cancelled, report_failure};
+pub use error::{Refusal, SubmitError, TaskError};
+pub use handle::TaskHandle;
+pub use options::{Overflow, TaskOptions};
+pub use token::CancelToken;
+
+pub(crate) use context::{
+    Workplace, enter_workplace, has_failed, has_timed_out, take_failure, workplace,
+};
+pub(crate) use error::{drop_quietly, message_of};
+pub(crate) use promise::{Home, Promise, Terms};
+#[cfg(feature = "tokio")]
+pub(crate) use run::{Aside, Run, TaskWork};
+pub(crate) use work::{Once, SmallWork, Work, small};

@@ -1,0 +1,114 @@
+//! What a submitter may say about one task.
+
+use std::time::Duration;
+
+use headcount_core::Name;
+
+use super::CancelToken;
+
+/// What happens to a task that finds the line full.
+///
+/// ```
+/// use headcount_pool::{Overflow, ThreadPool};
+///
+/// let pool = ThreadPool::builder()
+///     .workers(1)
+///     .queue_len_max(1)
+///     .overflow(Overflow::CallerRuns)
+///     .build()?;
+/// pool.pause();
+/// pool.spawn(|| ())?;
+/// let caller = std::thread::current().id();
+/// let ran_on = pool.submit(|| std::thread::current().id())?.join()?;
+/// assert_eq!(ran_on, caller, "nobody else had room for it");
+/// # pool.resume();
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Overflow {
+    /// The submitter waits until there is room; the default. A worker that submits to its own pool
+    /// runs the task itself instead, because its waiting might be what keeps the line full.
+    #[default]
+    Wait,
+    /// The submitter waits, but no longer than this.
+    WaitFor(Duration),
+    /// The task is handed back.
+    Reject,
+    /// The task that waits longest is dropped, and its handle says so.
+    DropOldest,
+    /// The task is dropped, and its handle says so.
+    DropNewest,
+    /// The submitter runs the task.
+    CallerRuns,
+}
+
+/// What a submitter says about one task. Nothing, by default.
+///
+/// ```
+/// use headcount_pool::{TaskOptions, TaskError, ThreadPool};
+/// use std::time::Duration;
+///
+/// let pool = ThreadPool::builder().workers(1).build()?;
+/// pool.pause();
+/// let options = TaskOptions::new().wait_max(Duration::from_millis(1));
+/// let late = pool.submit_with(options, || "too late")?;
+/// assert_eq!(late.join(), Err(TaskError::Expired), "nobody ran it within a millisecond");
+/// # pool.resume();
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "options do nothing by themselves"]
+pub struct TaskOptions {
+    pub(crate) class: Option<Name>,
+    pub(crate) wait_max: Option<Duration>,
+    pub(crate) run_max: Option<Duration>,
+    pub(crate) overflow: Option<Overflow>,
+    pub(crate) token: Option<CancelToken>,
+}
+
+impl TaskOptions {
+    /// Nothing special.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What kind of task it is: told in diagnoses, events and to policies.
+    pub fn class(mut self, class: Name) -> Self {
+        self.class = Some(class);
+        self
+    }
+
+    /// It is dropped if it has not begun within this. It does not wait longer, whatever happens.
+    pub fn wait_max(mut self, wait_max: Duration) -> Self {
+        self.wait_max = Some(wait_max);
+        self
+    }
+
+    /// Whoever waits for it is told after this that it took too long, and it is asked to stop: an
+    /// async task is dropped, a closure sees [`is_cancelled`](crate::is_cancelled).
+    pub fn run_max(mut self, run_max: Duration) -> Self {
+        self.run_max = Some(run_max);
+        self
+    }
+
+    /// What happens if the line is full. By default what the pool was built with.
+    pub fn overflow(mut self, overflow: Overflow) -> Self {
+        self.overflow = Some(overflow);
+        self
+    }
+
+    /// It is cancelled when this token is.
+    pub fn token(mut self, token: CancelToken) -> Self {
+        self.token = Some(token);
+        self
+    }
+
+    /// Whether the task can be queued without a promise.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.class.is_none()
+            && self.wait_max.is_none()
+            && self.run_max.is_none()
+            && self.token.is_none()
+    }
+}

@@ -1,0 +1,413 @@
+//! A task whose outcome somebody may wait for.
+//!
+//! The promise owns the task; the line only points to the promise. So a task that is cancelled or
+//! expires is freed at once, wherever it stands in the line, and a worker that waits for a task of
+//! its own pool can run it by itself.
+//!
+//! States: *waiting* -> *running* -> *done* -> *over* (somebody has taken the outcome). From
+//! waiting it can go straight to done: cancelled, expired, dropped, handed back. Every step is
+//! taken under the promise's own lock, so whoever starts it and whoever cancels it cannot both win.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::{Arc, Weak};
+#[cfg(feature = "tokio")]
+use std::task::Context;
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use headcount_core::{Name, Timestamp};
+
+use super::context::{Stoppable, as_stoppable, take_failure};
+use super::error::{TaskError, drop_quietly, message_of};
+use super::token::{CancelToken, Listener};
+use super::work::Work;
+use crate::engine::{Deadline, Fate};
+use crate::group::Messenger;
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Mutex, lock};
+
+/// The pool of a promise, as far as it needs one.
+pub(crate) trait Home: Send + Sync {
+    /// The pool, told from others by a number.
+    fn pool(&self) -> usize;
+
+    fn now(&self) -> Timestamp;
+
+    /// A task ended without a worker having counted it.
+    fn ended(&self, fate: Fate);
+
+    /// A task panicked.
+    fn panicked(&self, class: Option<Name>, message: &str);
+
+    /// Tells `deadline` when it is that late.
+    fn remind(&self, at: Timestamp, deadline: Weak<dyn Deadline>);
+}
+
+/// What was agreed on with the submitter.
+#[derive(Debug, Default)]
+pub(crate) struct Terms {
+    pub(crate) class: Option<Name>,
+    pub(crate) expires_at: Option<Timestamp>,
+    pub(crate) run_max: Option<Duration>,
+    pub(crate) token: Option<CancelToken>,
+    /// Who announces the end, if anybody does.
+    pub(crate) herald: Option<Messenger>,
+}
+
+/// A task and its outcome.
+pub(crate) struct Promise<F, T> {
+    state: Mutex<State<F, T>>,
+    /// Whether the task was asked to stop.
+    stopped: AtomicBool,
+    terms: Terms,
+    home: Arc<dyn Home>,
+    /// How somebody who waits runs the task instead, if it is a closure; whether it did.
+    help: Option<fn(&Arc<Self>) -> bool>,
+    /// How somebody who waits goes on with the task instead, if it is a future.
+    take_over: Option<TakeOver<Self>>,
+}
+
+/// Takes the future out of a promise, for its awaiter to poll it.
+pub(crate) type TakeOver<P> = fn(&Arc<P>) -> Option<Inline>;
+
+/// A future that its awaiter polls in the place of a worker. To drop it is to let it run on.
+pub(crate) type Inline = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+struct State<F, T> {
+    stage: Stage<F, T>,
+    /// When it will have run for too long. `None`: it may take its time, or does not run.
+    run_until: Option<Timestamp>,
+    /// Who waits for the outcome.
+    waiting: Option<Waker>,
+    /// Who polls it, if it is a future that runs.
+    runner: Option<Waker>,
+    /// Who announces the end when it is dropped.
+    herald: Option<Messenger>,
+}
+
+impl<F, T> State<F, T> {
+    /// Writes the outcome down, and says what is left to do without the lock.
+    fn end(&mut self, result: Result<T, TaskError>) -> Ended<F, T> {
+        let before = std::mem::replace(&mut self.stage, Stage::Done(result));
+        Ended { before, herald: self.herald.take(), waiting: self.waiting.take() }
+    }
+}
+
+/// What is left of a task that has ended, to be dropped, told and woken; all of it the user's.
+struct Ended<F, T> {
+    before: Stage<F, T>,
+    herald: Option<Messenger>,
+    waiting: Option<Waker>,
+}
+
+impl<F, T> Ended<F, T> {
+    fn announce(self) {
+        drop_quietly(self.before);
+        drop(self.herald);
+        if let Some(waker) = self.waiting {
+            waker.wake();
+        }
+    }
+}
+
+enum Stage<F, T> {
+    Waiting(F),
+    Running,
+    Done(Result<T, TaskError>),
+    Over,
+}
+
+impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
+    pub(crate) fn new(home: Arc<dyn Home>, mut terms: Terms, task: F) -> Self {
+        let (stage, herald) = (Stage::Waiting(task), terms.herald.take());
+        let state = State { stage, run_until: None, waiting: None, runner: None, herald };
+        let stopped = AtomicBool::new(false);
+        let state = Mutex::new(state);
+        Self { state, stopped, terms, home, help: None, take_over: None }
+    }
+
+    /// From here on it hears of its token and of its deadline.
+    fn arm(self: &Arc<Self>) {
+        if let Some(token) = &self.terms.token {
+            let listener: Arc<dyn Listener> = Arc::clone(self) as _;
+            token.listen(&listener);
+        }
+        if let Some(at) = self.terms.expires_at {
+            self.home.remind(at, self.as_deadline());
+        }
+    }
+
+    fn as_deadline(self: &Arc<Self>) -> Weak<dyn Deadline> {
+        let deadline: Arc<dyn Deadline> = Arc::clone(self) as _;
+        Arc::downgrade(&deadline)
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) fn class(&self) -> Option<Name> {
+        self.terms.class
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) fn home(&self) -> &Arc<dyn Home> {
+        &self.home
+    }
+
+    /// Lets somebody who awaits it go on with it by `take_over`.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn taken_over_by(self, take_over: TakeOver<Self>) -> Self {
+        Self { take_over: Some(take_over), ..self }
+    }
+
+    pub(crate) fn is_waiting(&self) -> bool {
+        matches!(lock(&self.state).stage, Stage::Waiting(_))
+    }
+
+    /// Takes the task, to run it. `Err`: how it ended before, if this has just been found out.
+    pub(crate) fn begin(self: &Arc<Self>, now: Timestamp) -> Result<F, Option<Fate>> {
+        if self.terms.expires_at.is_some_and(|at| at <= now) {
+            return Err(self.give_up(Fate::Expired).then_some(Fate::Expired));
+        }
+        let task = {
+            let mut state = lock(&self.state);
+            match std::mem::replace(&mut state.stage, Stage::Running) {
+                Stage::Waiting(task) => task,
+                other => {
+                    state.stage = other;
+                    return Err(None);
+                }
+            }
+        };
+        if let Some(run_max) = self.terms.run_max {
+            let at = self.home.now() + run_max;
+            lock(&self.state).run_until = Some(at);
+            self.home.remind(at, self.as_deadline());
+        }
+        Ok(task)
+    }
+
+    /// The task ran, and this came of it. Says how it is to be counted.
+    pub(crate) fn finish(&self, result: Result<T, TaskError>) -> Fate {
+        let failed = take_failure();
+        drop(self.take_runner());
+        let fate = match &result {
+            Ok(_) if failed => Fate::Failed,
+            Ok(_) => Fate::Ran,
+            Err(TaskError::Panicked(message)) => {
+                self.home.panicked(self.terms.class, message);
+                Fate::Panicked
+            }
+            Err(_) => Fate::Stopped,
+        };
+        match self.conclude(result) {
+            // Whoever waited has been told otherwise: that it took too long.
+            Some(late) => {
+                drop_quietly(late);
+                if fate == Fate::Panicked { fate } else { Fate::Stopped }
+            }
+            None => fate,
+        }
+    }
+
+    /// Writes the outcome down and calls who waits, unless there is an outcome already.
+    fn conclude(&self, result: Result<T, TaskError>) -> Option<Result<T, TaskError>> {
+        let ended = {
+            let mut state = lock(&self.state);
+            if matches!(state.stage, Stage::Done(_) | Stage::Over) {
+                return Some(result);
+            }
+            state.end(result)
+        };
+        ended.announce();
+        None
+    }
+
+    /// It will not run. False: it has begun, or has ended before.
+    pub(crate) fn give_up(&self, fate: Fate) -> bool {
+        let error = match fate {
+            Fate::Expired => TaskError::Expired,
+            Fate::Dropped => TaskError::Dropped,
+            Fate::Returned => TaskError::Returned,
+            _ => TaskError::Cancelled,
+        };
+        let ended = {
+            let mut state = lock(&self.state);
+            if !matches!(state.stage, Stage::Waiting(_)) {
+                return false;
+            }
+            state.end(Err(error))
+        };
+        ended.announce();
+        true
+    }
+
+    /// Asks a task that runs to stop.
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
+        if let Some(waker) = self.take_runner() {
+            waker.wake();
+        }
+    }
+
+    /// Who polls it, to be dropped or woken without the lock.
+    fn take_runner(&self) -> Option<Waker> {
+        lock(&self.state).runner.take()
+    }
+
+    /// Whether the future that runs is to be dropped; if not, its runner is woken when it is.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn poll_stopped(&self, context: &Context<'_>) -> bool {
+        if self.is_stopped() {
+            return true;
+        }
+        let mut state = lock(&self.state);
+        if !state.runner.as_ref().is_some_and(|known| known.will_wake(context.waker())) {
+            state.runner = Some(context.waker().clone());
+        }
+        drop(state);
+        self.is_stopped()
+    }
+
+    fn cancel(&self) {
+        match self.give_up(Fate::Cancelled) {
+            true => self.home.ended(Fate::Cancelled),
+            false => self.stop(),
+        }
+    }
+}
+
+impl<F: FnOnce() -> T + Send + 'static, T: Send + 'static> Promise<F, T> {
+    /// A closure, which somebody who waits can run.
+    pub(crate) fn of_closure(home: Arc<dyn Home>, terms: Terms, task: F) -> Self {
+        Self { help: Some(Self::run_for_joiner), ..Self::new(home, terms, task) }
+    }
+
+    /// Runs the closure, if it still waits. `None`: somebody else has counted it.
+    pub(crate) fn run_now(self: &Arc<Self>, now: Timestamp) -> Option<Fate> {
+        let task = match self.begin(now) {
+            Ok(task) => task,
+            Err(fate) => return fate,
+        };
+        let stoppable: Arc<dyn Stoppable> = Arc::clone(self) as _;
+        let result = catch_unwind(AssertUnwindSafe(|| as_stoppable(stoppable, task)));
+        let result = result.map_err(|payload| TaskError::Panicked(message_of(payload)));
+        Some(self.finish(result))
+    }
+
+    fn run_for_joiner(self: &Arc<Self>) -> bool {
+        let fate = self.run_now(self.home.now());
+        if let Some(fate) = fate {
+            self.home.ended(fate);
+        }
+        fate.is_some()
+    }
+}
+
+impl<F: FnOnce() -> T + Send + 'static, T: Send + 'static> Work for Arc<Promise<F, T>> {
+    fn run(&mut self, now: Timestamp) -> Option<Fate> {
+        self.run_now(now)
+    }
+
+    fn abandon(&mut self, fate: Fate) -> bool {
+        self.give_up(fate)
+    }
+
+    fn is_waiting(&self) -> bool {
+        Promise::is_waiting(self)
+    }
+
+    fn class(&self) -> Option<Name> {
+        self.terms.class
+    }
+}
+
+/// What a handle asks of a promise, whatever its task is.
+pub(crate) trait Pledge<T>: Send + Sync {
+    fn poll_outcome(&self, waker: &Waker) -> Poll<Result<T, TaskError>>;
+    fn is_done(&self) -> bool;
+    fn cancel(&self);
+    /// Runs the task here, if it still waits and this thread is a worker of its pool; whether it
+    /// did.
+    fn help(self: Arc<Self>, pool: usize) -> bool;
+    /// Takes the task out to go on with it here, on the same conditions.
+    fn take_over(self: Arc<Self>, pool: usize) -> Option<Inline>;
+    /// From here on it hears of its token and of its deadline.
+    fn arm(self: Arc<Self>);
+}
+
+impl<F: Send + 'static, T: Send + 'static> Pledge<T> for Promise<F, T> {
+    fn poll_outcome(&self, waker: &Waker) -> Poll<Result<T, TaskError>> {
+        let mut state = lock(&self.state);
+        match std::mem::replace(&mut state.stage, Stage::Over) {
+            Stage::Done(result) => Poll::Ready(result),
+            Stage::Over => panic!("the outcome of a task can be taken once"),
+            unfinished => {
+                state.stage = unfinished;
+                let before = state.waiting.replace(waker.clone());
+                drop(state);
+                drop(before);
+                Poll::Pending
+            }
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        matches!(lock(&self.state).stage, Stage::Done(_) | Stage::Over)
+    }
+
+    fn cancel(&self) {
+        Promise::cancel(self);
+    }
+
+    fn help(self: Arc<Self>, pool: usize) -> bool {
+        let help = self.help.filter(|_| self.home.pool() == pool);
+        help.is_some_and(|help| help(&self))
+    }
+
+    fn take_over(self: Arc<Self>, pool: usize) -> Option<Inline> {
+        let take_over = self.take_over.filter(|_| self.home.pool() == pool)?;
+        take_over(&self)
+    }
+
+    fn arm(self: Arc<Self>) {
+        Promise::arm(&self);
+    }
+}
+
+impl<F: Send + 'static, T: Send + 'static> Listener for Promise<F, T> {
+    fn cancelled(&self) {
+        self.cancel();
+    }
+}
+
+impl<F: Send, T: Send> Stoppable for Promise<F, T> {
+    fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Acquire)
+    }
+
+    fn has_timed_out(&self) -> bool {
+        lock(&self.state).run_until.is_some_and(|at| at <= self.home.now())
+    }
+}
+
+impl<F: Send + 'static, T: Send + 'static> Deadline for Promise<F, T> {
+    fn passed(&self, now: Timestamp) {
+        if self.terms.expires_at.is_some_and(|at| at <= now) && self.give_up(Fate::Expired) {
+            self.home.ended(Fate::Expired);
+        }
+        let ran_out = lock(&self.state).run_until.is_some_and(|at| at <= now);
+        if ran_out {
+            // Before it is asked to stop: the runner of a future would say that it was cancelled.
+            // A closure may run on; what comes of it nobody waits for any more.
+            drop(self.conclude(Err(TaskError::TimedOut)));
+            self.stop();
+        }
+    }
+}
+
+impl<F, T> fmt::Debug for Promise<F, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Promise").field("terms", &self.terms).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,300 @@
+//! A future that waits in line, and what becomes of it when it runs.
+//!
+//! Whoever runs one polls a [`Run`] to its end: a worker, the submitter of a task that found the
+//! line full, or another task that awaits it. What a task says of itself goes along with it from
+//! poll to poll, since polls of others come in between.
+
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use headcount_core::{Name, Timestamp};
+use tokio::runtime::Handle;
+
+use super::context::{Stoppable, as_stoppable, swap_failure};
+use super::error::{TaskError, drop_quietly, message_of};
+use super::promise::{Home, Inline, Promise, Terms};
+use crate::engine::Fate;
+
+/// A future on the heap.
+type Body<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// A future in the line.
+#[doc(hidden)]
+pub enum TaskWork {
+    /// Nobody waits for its result.
+    Plain(Body<()>),
+    /// Somebody may.
+    Promised(Arc<dyn Job>),
+}
+
+impl TaskWork {
+    pub(crate) fn plain(task: impl Future<Output = ()> + Send + 'static) -> Self {
+        Self::Plain(Box::pin(task))
+    }
+
+    /// It will not run. False: somebody has counted it.
+    pub(crate) fn give_up(&self, fate: Fate) -> bool {
+        match self {
+            Self::Plain(_) => true,
+            Self::Promised(job) => job.give_up(fate),
+        }
+    }
+
+    pub(crate) fn is_waiting(&self) -> bool {
+        match self {
+            Self::Plain(_) => true,
+            Self::Promised(job) => job.is_waiting(),
+        }
+    }
+
+    pub(crate) fn class(&self) -> Option<Name> {
+        match self {
+            Self::Plain(_) => None,
+            Self::Promised(job) => job.class(),
+        }
+    }
+}
+
+impl fmt::Debug for TaskWork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskWork").field("class", &self.class()).finish_non_exhaustive()
+    }
+}
+
+/// The promise of a future, whatever that is.
+#[doc(hidden)]
+pub trait Job: Send + Sync {
+    /// Takes the future out, to run it. `Err`: how it ended before, if this has just been found
+    /// out.
+    fn begin(self: Arc<Self>, now: Timestamp) -> Result<Body<Fate>, Option<Fate>>;
+
+    /// It will not run. False: it has begun, or has ended before.
+    fn give_up(&self, fate: Fate) -> bool;
+
+    /// Whether it is still to run.
+    fn is_waiting(&self) -> bool;
+
+    /// The class that its submitter gave it.
+    fn class(&self) -> Option<Name>;
+}
+
+impl<F: Future<Output = T> + Send + 'static, T: Send + 'static> Promise<F, T> {
+    /// A future, which another task of its pool that awaits it can poll.
+    pub(crate) fn of_future(home: Arc<dyn Home>, terms: Terms, task: F) -> Self {
+        Self::new(home, terms, task).taken_over_by(take_over)
+    }
+}
+
+impl<F: Future<Output = T> + Send + 'static, T: Send + 'static> Job for Promise<F, T> {
+    fn begin(self: Arc<Self>, now: Timestamp) -> Result<Body<Fate>, Option<Fate>> {
+        let task = Promise::begin(&self, now)?;
+        Ok(Box::pin(keep(Kept(Some(self)), task)))
+    }
+
+    fn give_up(&self, fate: Fate) -> bool {
+        Promise::give_up(self, fate)
+    }
+
+    fn is_waiting(&self) -> bool {
+        Promise::is_waiting(self)
+    }
+
+    fn class(&self) -> Option<Name> {
+        Promise::class(self)
+    }
+}
+
+/// A promise whose future runs. Dropped before its end, it says that it was cancelled.
+struct Kept<F: Send + 'static, T: Send + 'static>(Option<Arc<Promise<F, T>>>);
+
+impl<F: Send + 'static, T: Send + 'static> Drop for Kept<F, T> {
+    fn drop(&mut self) {
+        if let Some(promise) = self.0.take() {
+            promise.finish(Err(TaskError::Cancelled));
+        }
+    }
+}
+
+/// Polls a future until it is ready or to be stopped, drops it, and says what came of it.
+async fn keep<F, T>(mut kept: Kept<F, T>, task: F) -> Fate
+where
+    F: Future<Output = T> + Send + 'static,
+    T: Send + 'static,
+{
+    let promise = Arc::clone(kept.0.as_ref().expect("it has not ended"));
+    let as_task = || Arc::clone(&promise) as Arc<dyn Stoppable>;
+    let mut task = pin!(Some(task));
+    let result = poll_fn(|context| {
+        if promise.poll_stopped(context) {
+            return Poll::Ready(Err(TaskError::Cancelled));
+        }
+        let task = task.as_mut().as_pin_mut().expect("it is dropped after its last poll");
+        let polled =
+            catch_unwind(AssertUnwindSafe(|| as_stoppable(as_task(), move || task.poll(context))));
+        match polled {
+            Ok(polled) => polled.map(Ok),
+            Err(payload) => Poll::Ready(Err(TaskError::Panicked(message_of(payload)))),
+        }
+    })
+    .await;
+    // Before the outcome is told, and as the task: whoever waits finds what it held given back.
+    let dropped = catch_unwind(AssertUnwindSafe(|| as_stoppable(as_task(), || task.set(None))));
+    dropped.unwrap_or_else(std::mem::forget);
+    kept.0 = None;
+    promise.finish(result)
+}
+
+/// A future that runs.
+pub(crate) struct Run {
+    body: RunBody,
+    class: Option<Name>,
+    /// Whether it has said that it failed.
+    failed: bool,
+}
+
+enum RunBody {
+    Plain(Body<()>),
+    Promised(Body<Fate>),
+}
+
+/// How a run ended: it is counted so, or it panicked and nobody was told.
+pub(crate) type Ended = Result<Fate, String>;
+
+impl Run {
+    /// Begins what waited. `Err`: how it ended before, if this has just been found out.
+    pub(crate) fn begin(work: TaskWork, now: Timestamp) -> Result<Self, Option<Fate>> {
+        let class = work.class();
+        let body = match work {
+            TaskWork::Plain(body) => RunBody::Plain(body),
+            TaskWork::Promised(job) => RunBody::Promised(job.begin(now)?),
+        };
+        Ok(Self { body, class, failed: false })
+    }
+
+    pub(crate) fn class(&self) -> Option<Name> {
+        self.class
+    }
+
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Ended> {
+        let outer = swap_failure(self.failed);
+        let polled = catch_unwind(AssertUnwindSafe(|| match &mut self.body {
+            RunBody::Plain(body) => body.as_mut().poll(context).map(|()| Fate::Ran),
+            RunBody::Promised(body) => body.as_mut().poll(context),
+        }));
+        self.failed = swap_failure(outer);
+        match polled {
+            Ok(Poll::Ready(Fate::Ran)) if self.failed => Poll::Ready(Ok(Fate::Failed)),
+            Ok(polled) => polled.map(Ok),
+            Err(payload) => Poll::Ready(Err(message_of(payload))),
+        }
+    }
+
+    /// Drops what is left of it. Its drop is the user's code: it may panic, and say that it failed.
+    pub(crate) fn discard(self) {
+        let outer = swap_failure(false);
+        drop_quietly(self);
+        swap_failure(outer);
+    }
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run").field("class", &self.class).finish_non_exhaustive()
+    }
+}
+
+/// A future that runs beside the workers, and is counted all the same.
+pub(crate) struct Aside {
+    run: Option<Run>,
+    home: Arc<dyn Home>,
+}
+
+impl Aside {
+    /// Begins what waited. `None`: there was nothing left to run, and it has been counted.
+    pub(crate) fn begin(home: Arc<dyn Home>, work: TaskWork) -> Option<Self> {
+        match Run::begin(work, home.now()) {
+            Ok(run) => Some(Self { run: Some(run), home }),
+            Err(fate) => {
+                if let Some(fate) = fate {
+                    home.ended(fate);
+                }
+                None
+            }
+        }
+    }
+
+    fn end(&mut self, ended: Ended) {
+        let Some(run) = self.run.take() else { return };
+        let class = run.class();
+        run.discard();
+        let fate = ended.unwrap_or_else(|message| {
+            self.home.panicked(class, &message);
+            Fate::Panicked
+        });
+        self.home.ended(fate);
+    }
+}
+
+impl Future for Aside {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let Some(run) = &mut self.run else { return Poll::Ready(()) };
+        match run.poll(context) {
+            Poll::Ready(ended) => {
+                self.end(ended);
+                Poll::Ready(())
+            }
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        self.end(Ok(Fate::Stopped));
+    }
+}
+
+/// Begins a task that waits, for its awaiter to poll it.
+fn take_over<F, T>(promise: &Arc<Promise<F, T>>) -> Option<Inline>
+where
+    F: Future<Output = T> + Send + 'static,
+    T: Send + 'static,
+{
+    let home = Arc::clone(promise.home());
+    let aside = Aside::begin(home, TaskWork::Promised(Arc::clone(promise) as _))?;
+    Some(Box::pin(Helped { aside: Some(aside), runtime: Handle::try_current().ok() }))
+}
+
+/// A task that its awaiter polls. If that stops doing so, the runtime does it.
+struct Helped {
+    aside: Option<Aside>,
+    /// Where its awaiter runs. `None`: outside of any; then it ends with its awaiter.
+    runtime: Option<Handle>,
+}
+
+impl Future for Helped {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let Some(aside) = &mut self.aside else { return Poll::Ready(()) };
+        let polled = Pin::new(aside).poll(context);
+        if polled.is_ready() {
+            self.aside = None;
+        }
+        polled
+    }
+}
+
+impl Drop for Helped {
+    fn drop(&mut self) {
+        if let (Some(aside), Some(runtime)) = (self.aside.take(), &self.runtime) {
+            runtime.spawn(aside);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! A closure that waits in line, in one word-aligned piece.
+//!
+//! Small closures lie in the line itself; only larger ones are boxed. So a small task costs no
+//! allocation.
+
+use headcount_core::{Name, Timestamp};
+use smallbox::{SmallBox, smallbox};
+
+use crate::engine::Fate;
+
+/// What a worker does with a task.
+#[doc(hidden)]
+pub trait Work: Send {
+    /// Runs, if it still is to. Called at most once. `None`: there was nothing left to run, and
+    /// somebody else has counted it.
+    ///
+    /// It may panic if it is of no interest to anybody what came of it.
+    fn run(&mut self, now: Timestamp) -> Option<Fate>;
+
+    /// It will not run; says so to whoever waits for it. `false`: somebody else has counted it.
+    fn abandon(&mut self, fate: Fate) -> bool;
+
+    /// Whether it is still to run.
+    fn is_waiting(&self) -> bool;
+
+    /// The class that its submitter gave it.
+    fn class(&self) -> Option<Name>;
+}
+
+/// So many words of a closure lie in the line.
+type Room = [usize; 6];
+
+/// A task in the line.
+pub(crate) type SmallWork = SmallBox<dyn Work, Room>;
+
+pub(crate) fn small(work: impl Work + 'static) -> SmallWork {
+    smallbox!(work)
+}
+
+/// A task whose result nobody waits for.
+#[derive(Debug)]
+pub(crate) struct Once<F>(Option<F>);
+
+impl<F> Once<F> {
+    pub(crate) fn new(task: F) -> Self {
+        Self(Some(task))
+    }
+}
+
+impl<F: FnOnce() + Send> Work for Once<F> {
+    fn run(&mut self, _now: Timestamp) -> Option<Fate> {
+        let task = self.0.take()?;
+        task();
+        Some(Fate::Ran)
+    }
+
+    fn abandon(&mut self, _fate: Fate) -> bool {
+        self.0.take().is_some()
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.0.is_some()
+    }
+
+    fn class(&self) -> Option<Name> {
+        None
+    }
+}

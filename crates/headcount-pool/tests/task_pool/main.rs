@@ -1,0 +1,10 @@
+//! Pools of async tasks, by what they do: on runtimes of one thread and of many, and without one.
+
+#![cfg(feature = "tokio")]
+mod stage;
+
+mod work;
+mod outcomes;
+mod nesting;
+mod policies;
+mod lifetime;
