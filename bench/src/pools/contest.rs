@@ -6,7 +6,6 @@ use super::process::wait_for_threads;
 use super::{Pool, executors, threads};
 use crate::{Row, median_and_spread};
 
-#[cfg(feature = "ours")]
 use super::ours;
 
 /// Our name among the contestants.
@@ -57,7 +56,6 @@ impl Contestant {
 /// Everybody who can take part in a scenario.
 pub(super) fn everybody<S: Scenario>(make: impl Fn() -> S) -> Vec<Contestant> {
     let field = [
-        #[cfg(feature = "ours")]
         contestant::<S, ours::Threads>(make()),
         contestant::<S, threads::Rayon>(make()),
         contestant::<S, threads::Threadpool>(make()),

@@ -15,7 +15,6 @@ mod memory;
 
 mod threads;
 mod executors;
-#[cfg(feature = "ours")]
 mod ours;
 
 mod tally;

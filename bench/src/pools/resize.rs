@@ -11,7 +11,6 @@ use super::process::{threads, wait_for_threads};
 use super::tally::Gate;
 use super::threads::{RustyPool, Threadpool, TokioBlocking};
 
-#[cfg(feature = "ours")]
 use super::ours;
 
 /// How long a resize may take before it is reported as that long.
@@ -40,7 +39,6 @@ pub(super) fn from_idle(workers: usize) -> Subject {
 
 fn subject(kind: impl Resize) -> Subject {
     let contestants = vec![
-        #[cfg(feature = "ours")]
         contestant::<ours::Threads>(kind),
         contestant::<Threadpool>(kind),
         contestant::<RustyPool>(kind),

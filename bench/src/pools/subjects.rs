@@ -8,7 +8,6 @@ use super::standing::{Allocations, Idle};
 use super::throughput::{Blocking, Results, Spin, Tiny, tiny_futures};
 use crate::{Asked, Row};
 
-#[cfg(feature = "ours")]
 use super::ours;
 
 const ROUNDS: usize = 7;
@@ -47,10 +46,7 @@ fn subjects() -> Vec<Subject> {
 /// nobody looks.
 fn metrics() -> Subject {
     let title = "cost of metrics: 2 workers, 1 producer, no-op, snapshot read every ms";
-    #[cfg(feature = "ours")]
     let contestants = ours::watched_and_not(200_000);
-    #[cfg(not(feature = "ours"))]
-    let contestants = Vec::new();
     Subject::between(vec![(title.to_owned(), "ns")], contestants)
 }
 

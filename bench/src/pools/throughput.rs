@@ -11,7 +11,6 @@ use super::executors::{AsyncExecutor, Tokio, TokioSemaphore};
 use super::tally::{Tally, warm};
 use super::{Futures, Pool};
 
-#[cfg(feature = "ours")]
 use super::ours;
 
 /// Nanoseconds from the first submit until all have run, for all tasks together. Each producer is
@@ -85,7 +84,6 @@ pub(super) fn tiny<P: Pool>(pool: &P, producers: usize, tasks: usize) -> f64 {
 pub(super) fn tiny_futures(workers: usize, count: usize, tasks: usize) -> Subject {
     let title = format!("tiny future: {workers} workers, {}, no-op", producers(count));
     let contestants = vec![
-        #[cfg(feature = "ours")]
         runs_futures::<ours::Tasks>(workers, count, tasks),
         runs_futures::<Tokio>(workers, count, tasks),
         runs_futures::<TokioSemaphore>(workers, count, tasks),

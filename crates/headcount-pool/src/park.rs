@@ -46,8 +46,10 @@ impl Parker {
 impl Parker {
     /// Calls whoever waits here, or will.
     pub(crate) fn call(&self) {
-        *lock(&self.called) = true;
-        self.bell.notify_one();
+        let called_before = std::mem::replace(&mut *lock(&self.called), true);
+        if !called_before {
+            self.bell.notify_one();
+        }
     }
 }
 

@@ -33,6 +33,8 @@ const SHORT_LOOK: Duration = Duration::from_micros(500);
 /// A worker that is not back from a short task after this does something else; or after twice as
 /// long where every core has two workers, and so on.
 const STALLED_AFTER: Duration = Duration::from_millis(4);
+/// So many workers are woken by whoever comes to the desk; the keeper wakes the others.
+const DISMISSALS_MAX: usize = 8;
 /// What is left of the longest time that a worker took to start, from one start to the next.
 const SPAWN_DELAY_KEPT: f64 = 0.9;
 
@@ -59,6 +61,8 @@ pub(crate) struct Desk<K: Kind> {
     /// Who waits until something about the pool is so.
     watchers: Vec<Waker>,
     pub(crate) paused: bool,
+    /// Whether the pool is closed and every task was taken.
+    through: bool,
     /// Workers that are done and wait for the keeper to bury them.
     leavers: Vec<WorkerId>,
     /// When the keeper looks next of its own accord.
@@ -93,6 +97,7 @@ impl<K: Kind> Desk<K> {
             room_tickets: 0,
             watchers: Vec::new(),
             paused: false,
+            through: false,
             leavers: Vec::new(),
             keeper_looks_at: Timestamp::MAX,
             stalled: 0,
@@ -161,6 +166,12 @@ impl<K: Kind> Desk<K> {
         self.leavers.push(worker);
     }
 
+    /// The worker was started, and this is what is left when it ends. Says whether it has ended.
+    pub(crate) fn set_hand(&mut self, worker: WorkerId, hand: K::Hand) -> bool {
+        self.staff.set_hand(worker, hand);
+        self.leavers.contains(&worker)
+    }
+
     /// The workers to bury whose hands are known, and what is left of them.
     pub(crate) fn take_leavers(&mut self) -> Vec<(WorkerId, K::Hand)> {
         let (staff, mut gone) = (&mut self.staff, Vec::new());
@@ -216,9 +227,7 @@ impl<K: Kind> Desk<K> {
 
     /// Whether the door is closed, every task was taken and every worker is gone.
     pub(crate) fn is_over(&self, floor: &Floor<K::Work>) -> bool {
-        floor.door.is_closed()
-            && self.staff.is_empty()
-            && self.taken(floor) == floor.door.admitted()
+        self.staff.is_empty() && self.is_through(floor)
     }
 
     /// Whether tasks wait and nobody is there to run them, nor could be hired.
@@ -268,6 +277,9 @@ impl<K: Kind> Desk<K> {
 
     /// Counts what was taken, and calls as many of those who queue as there is room for.
     pub(crate) fn serve_room(&mut self, floor: &Floor<K::Work>, errands: &mut Errands<K>) {
+        if self.room.is_empty() {
+            return;
+        }
         let taken = self.taken(floor);
         floor.door.make_room(taken);
         let waiting = floor.door.admitted().saturating_sub(taken);
@@ -325,9 +337,7 @@ impl<K: Kind> Desk<K> {
         self.send_home_when_closed(floor);
         let mut starts_left = starts_max;
         let alarm = loop {
-            while let Some(worker) = self.roster.next_dismissal(now) {
-                self.signal(worker, Signal::Leave, e);
-            }
+            self.dismiss(now, e);
             let demand = self.wake(floor, now, e);
             let waiting = floor.newest(demand.excess, now);
             while 0 < starts_left
@@ -350,11 +360,28 @@ impl<K: Kind> Desk<K> {
         }
     }
 
+    /// Sends home whoever is not needed. Where there are many, the keeper wakes them: a resize
+    /// returns at once.
+    fn dismiss(&mut self, now: Timestamp, e: &mut Errands<K>) {
+        let dismissals_max = if e.is_keepers() { usize::MAX } else { DISMISSALS_MAX };
+        while e.rouse.len() < dismissals_max
+            && let Some(worker) = self.roster.next_dismissal(now)
+        {
+            self.signal(worker, Signal::Leave, e);
+        }
+    }
+
     /// Once all tasks of a closed pool were taken, nobody is needed any more.
     fn send_home_when_closed(&mut self, floor: &Floor<K::Work>) {
-        if floor.door.is_closed() && self.taken(floor) == floor.door.admitted() {
+        if !self.through && self.is_through(floor) {
+            self.through = true;
             self.roster.resize(Staffing::exactly(0));
         }
+    }
+
+    /// Whether the door is closed and every task was taken. Once that is so it stays so.
+    fn is_through(&self, floor: &Floor<K::Work>) -> bool {
+        self.through || (floor.door.is_closed() && self.taken(floor) == floor.door.admitted())
     }
 
     /// Wakes parked workers for tasks that wait, and says what is left over.

@@ -45,6 +45,10 @@ impl<K: Kind> Errands<K> {
         self.is_keeper = true;
     }
 
+    pub(crate) fn is_keepers(&self) -> bool {
+        self.is_keeper
+    }
+
     pub(crate) fn ring_keeper(&mut self) {
         self.ring_keeper = !self.is_keeper;
     }

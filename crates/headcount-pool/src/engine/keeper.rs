@@ -57,12 +57,17 @@ fn ring<K: Kind>(engine: &Arc<Engine<K>>, alarm: Alarm) {
 
 /// Waits until they are gone, and only then gives their places back.
 fn bury<K: Kind>(engine: &Arc<Engine<K>>, gone: Vec<(WorkerId, K::Hand)>) {
-    for (worker, hand) in gone {
-        K::bury(hand);
-        engine.visit(0, |desk, _, errands| {
-            errands.are_keepers();
-            desk.buried(worker);
-            desk.news(errands);
-        });
+    if gone.is_empty() {
+        return;
     }
+    let bury = |(worker, hand)| {
+        K::bury(hand);
+        worker
+    };
+    let buried: Vec<WorkerId> = gone.into_iter().map(bury).collect();
+    engine.visit(0, |desk, _, errands| {
+        errands.are_keepers();
+        buried.into_iter().for_each(|worker| desk.buried(worker));
+        desk.news(errands);
+    });
 }

@@ -145,7 +145,11 @@ impl<K: Kind> Engine<K> {
     fn start(self: &Arc<Self>, worker: WorkerId, badge: Arc<Badge<K>>) -> bool {
         match K::start(self, worker, badge) {
             Ok(hand) => {
-                self.visit(0, |desk, _, _| desk.staff.set_hand(worker, hand));
+                // Nothing follows from that, unless it was quicker than we.
+                let ended = self.desk().set_hand(worker, hand);
+                if ended {
+                    self.bell.call();
+                }
                 false
             }
             Err(error) => self.visit(0, |desk, now, errands| {
@@ -274,7 +278,9 @@ impl<K: Kind> Engine<K> {
 
     /// A worker that was told to leave holds nothing any more.
     pub(crate) fn leave(self: &Arc<Self>, worker: WorkerId) {
-        self.visit(0, |desk, _, _| desk.leaves(worker));
+        // Nothing follows from that but the keeper's work.
+        self.desk().leaves(worker);
+        self.bell.call();
     }
 
     /// Where the worker in this slot counts.
