@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use headcount_core::{Name, Timestamp};
 
 use crate::sync::{Mutex, lock};
+use crate::task::quietly;
 
 /// Something that happened in a pool and that somebody may want to know.
 ///
@@ -121,7 +121,7 @@ impl Events {
     pub(crate) fn tell(&self, at: Timestamp, event: Event) {
         if let Some(listener) = &self.listener {
             // A listener that panics misses this one; the pool goes on.
-            let _ = catch_unwind(AssertUnwindSafe(|| listener(&event)));
+            quietly(|| listener(&event));
         }
         let mut latest = lock(&self.latest);
         if latest.len() == Self::KEPT_MAX {

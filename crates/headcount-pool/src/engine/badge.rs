@@ -31,6 +31,8 @@ pub struct Badge<K: Kind> {
     /// When the present blocking section began. 0: it is in none.
     blocked_since: AtomicU64,
     signal: AtomicU8,
+    /// How many of the tasks it took have been counted by what became of them.
+    settled: AtomicU64,
     /// Whether its worker is counted among those whose tasks are short.
     short: AtomicBool,
     /// Whether its worker was counted out, and is to report after its task.
@@ -49,6 +51,7 @@ impl<K: Kind> Badge<K> {
             since: AtomicU64::new(0),
             blocked_since: AtomicU64::new(0),
             signal: AtomicU8::new(NONE),
+            settled: AtomicU64::new(0),
             short: AtomicBool::new(false),
             recalled: AtomicBool::new(false),
             thread: AtomicU32::new(0),
@@ -71,6 +74,17 @@ impl<K: Kind> Badge<K> {
     /// How many tasks its worker took.
     pub(crate) fn taken(&self) -> u64 {
         self.taken.load(Ordering::Acquire)
+    }
+
+    /// Everything it took so far has been counted by what became of it. Only its worker says so.
+    pub(crate) fn settle(&self) {
+        self.settled.store(self.taken.load(Ordering::Relaxed), Ordering::Release);
+    }
+
+    /// How many tasks it took that have not been counted by what became of them.
+    pub(crate) fn in_hand(&self) -> u64 {
+        let settled = self.settled.load(Ordering::Acquire);
+        self.taken().saturating_sub(settled)
     }
 
     /// Its worker is at a task since then, or has none.

@@ -232,8 +232,15 @@ impl<K: Kind> Desk<K> {
 
     /// Whether tasks wait and nobody is there to run them, nor could be hired.
     pub(crate) fn is_deserted(&self, floor: &Floor<K::Work>) -> bool {
-        let unreachable = self.roster.unreachable_until().is_some();
-        unreachable && self.roster.counts().live == 0 && 0 < floor.queued()
+        self.is_forsaken() && 0 < self.queued(floor)
+    }
+
+    /// Whether nobody is there, and the last who was hired could not be started. Nobody counts on
+    /// one that is just being tried.
+    fn is_forsaken(&self) -> bool {
+        let counts = self.roster.counts();
+        let nobody = counts.live == counts.leaving + counts.starting;
+        nobody && self.roster.unreachable_until().is_some()
     }
 
     /// Sets a timer, and says whether the keeper has to be told.
@@ -249,6 +256,12 @@ impl<K: Kind> Desk<K> {
         if !self.watchers.iter().any(|known| known.will_wake(waker)) {
             self.watchers.push(waker.clone());
         }
+    }
+
+    /// Does not wake `waker` any more. What is left of it is to be dropped away from the desk.
+    pub(crate) fn unwatch(&mut self, waker: &Waker) -> Option<Waker> {
+        let index = self.watchers.iter().position(|known| known.will_wake(waker))?;
+        Some(self.watchers.swap_remove(index))
     }
 
     /// Something has changed that those who watch may have waited for.
@@ -350,14 +363,14 @@ impl<K: Kind> Desk<K> {
             // Pairs with the one after a push: either they see the flag or we the task.
             fence(Ordering::SeqCst);
             if !raised || floor.queued() == 0 {
-                break self.alarm(&waiting, demand, now);
+                break self.alarm(floor, &waiting, demand, now);
             }
         };
-        // A keeper with nothing left to keep goes home, too.
-        if alarm < self.keeper_looks_at || self.is_over(floor) {
-            self.keeper_looks_at = self.keeper_looks_at.min(alarm);
+        if alarm < self.keeper_looks_at {
+            self.keeper_looks_at = alarm;
             e.ring_keeper();
         }
+        e.deserted = self.is_deserted(floor);
     }
 
     /// Sends home whoever is not needed. Where there are many, the keeper wakes them: a resize
@@ -402,6 +415,9 @@ impl<K: Kind> Desk<K> {
     }
 
     fn demand(&self, floor: &Floor<K::Work>) -> Demand {
+        // Before those on their way: they say that they have arrived before they take a task, so
+        // nobody is taken to come for this one who has just taken another.
+        let queued = self.queued(floor);
         let short = self.short(floor);
         let deferred = 0 < short;
         let attended = match deferred {
@@ -411,7 +427,7 @@ impl<K: Kind> Desk<K> {
             true => u64::from(short) * SHORT_TASKS_EACH,
             false => u64::from(floor.en_route.load(Ordering::Relaxed)),
         };
-        Demand { excess: self.queued(floor).saturating_sub(attended), deferred }
+        Demand { excess: queued.saturating_sub(attended), deferred }
     }
 
     /// How many workers are at short tasks, as far as is known: they will be back in a moment.
@@ -442,19 +458,28 @@ impl<K: Kind> Desk<K> {
         let covered = u64::from(counts.starting);
         // Where a task waits uncovered already, the alarm is set for it, and rings for later ones.
         let hires = counts.live < self.roster.config().staffing.ceiling && demand.excess <= covered;
-        let summon = (!demand.deferred && (0 < counts.parked || hires)) || floor.door.is_closed();
+        let worth_it = !demand.deferred && (0 < counts.parked || hires);
+        let summon = worth_it || floor.door.is_closed() || self.is_forsaken();
         floor.notice.set(REPORT, self.paused || 0 < counts.retiring);
         floor.notice.set(ROOM, !self.room.is_empty());
         floor.notice.set(SUMMON, summon && !self.paused)
     }
 
     /// When the keeper should look, if nothing happens before.
-    fn alarm(&self, waiting: &Spread, demand: Demand, now: Timestamp) -> Timestamp {
+    fn alarm(
+        &self,
+        floor: &Floor<K::Work>,
+        waiting: &Spread,
+        demand: Demand,
+        now: Timestamp,
+    ) -> Timestamp {
         let look = self.roster.next_look(waiting);
         let short = demand.deferred.then(|| now + SHORT_LOOK);
         let leavers = self.leavers.iter().any(|worker| self.staff.has_hand(*worker)).then_some(now);
-        let watchdog = self.watchdog_looks_at();
-        let others = [self.timers.next(), watchdog, short, leavers, look];
+        let watchdog = self.watchdog_looks_at(now);
+        // Nothing else would tell the keeper of a pool without workers that it may go.
+        let over = self.is_over(floor).then_some(now);
+        let others = [self.timers.next(), watchdog, short, leavers, look, over];
         others.into_iter().flatten().min().unwrap_or(Timestamp::MAX)
     }
 

@@ -16,6 +16,8 @@ pub(crate) struct Errands<K: Kind> {
     pub(crate) wake: Vec<Waker>,
     pub(crate) ring_keeper: bool,
     is_keeper: bool,
+    /// Whether tasks wait and no worker will come for them.
+    pub(crate) deserted: bool,
     pub(crate) events: Vec<Event>,
     pub(crate) start: Vec<(WorkerId, Arc<Badge<K>>)>,
 }
@@ -27,6 +29,7 @@ impl<K: Kind> Errands<K> {
             wake: Vec::new(),
             ring_keeper: false,
             is_keeper: false,
+            deserted: false,
             events: Vec::new(),
             start: Vec::new(),
         }

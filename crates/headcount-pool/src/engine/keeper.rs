@@ -7,6 +7,7 @@ use headcount_core::roster::WorkerId;
 use super::Kind;
 use super::machine::Engine;
 use super::timers::Alarm;
+use crate::task::quietly;
 
 /// So many workers are started before the keeper looks again at what else there is to do.
 const STARTS_MAX: u32 = 32;
@@ -16,8 +17,9 @@ pub(crate) fn keep<K: Kind>(engine: &Arc<Engine<K>>) {
     loop {
         let (due, gone, over) = look(engine);
         let busy = !due.is_empty() || !gone.is_empty();
+        // What wakes and what is dropped here is the user's, and the keeper must not die of it.
         for alarm in due {
-            ring(engine, alarm);
+            quietly(|| ring(engine, alarm));
         }
         bury(engine, gone);
         if over {

@@ -25,7 +25,7 @@ use crate::policy::Policies;
 use crate::pool::BlockedShare;
 use crate::sync::atomic::{AtomicU64, Ordering, fence};
 use crate::sync::{Mutex, MutexGuard, lock};
-use crate::task::drop_quietly;
+use crate::task::{drop_quietly, quietly};
 
 /// While tasks are short, those who wait for a place are called when there are so many.
 const ROOM_AT_ONCE_MAX: u64 = 256;
@@ -61,6 +61,8 @@ pub struct Engine<K: Kind> {
     pub(crate) events: Events,
     pub(crate) policies: Policies,
     pub(crate) refused: AtomicU64,
+    /// Tasks that were not let in and that their submitters ran.
+    pub(crate) ran_beside: AtomicU64,
     /// How many tasks policies were asked about.
     pub(crate) asked: AtomicU64,
     pub(crate) bell: Arc<Parker>,
@@ -86,6 +88,7 @@ impl<K: Kind> Engine<K> {
             events: settings.events,
             policies: Policies::new(),
             refused: AtomicU64::new(0),
+            ran_beside: AtomicU64::new(0),
             asked: AtomicU64::new(0),
             bell: Arc::new(Parker::default()),
             blocked_share: Mutex::new(BlockedShare::default()),
@@ -129,11 +132,11 @@ impl<K: Kind> Engine<K> {
     /// Runs errands, and says whether a task is left that no worker will come for.
     fn run(self: &Arc<Self>, errands: Errands<K>) -> bool {
         errands.rouse.iter().for_each(|badge| K::rouse(badge.bed()));
-        errands.wake.into_iter().for_each(std::task::Waker::wake);
+        errands.wake.into_iter().for_each(|waker| quietly(|| waker.wake()));
         if errands.ring_keeper {
             self.bell.call();
         }
-        let mut stranded = false;
+        let mut stranded = errands.deserted;
         for (worker, badge) in errands.start {
             stranded |= self.start(worker, badge);
         }
@@ -203,10 +206,19 @@ impl<K: Kind> Engine<K> {
     #[cold]
     pub(crate) fn summoned(self: &Arc<Self>) {
         let ((), errands) = self.decide(1, |_, _, _| ());
-        if self.run(errands)
-            && let Some(entry) = self.floor.take_out()
-        {
+        if self.run(errands) {
+            self.run_deserted();
+        }
+    }
+
+    /// Does what is left to do with what waits, because there is no worker and none can be
+    /// started. Not with what comes later: whoever brings that does it.
+    fn run_deserted(self: &Arc<Self>) {
+        for _ in 0..self.floor.queued() {
+            let deserted = self.desk().is_deserted(&self.floor);
+            let Some(entry) = deserted.then(|| self.floor.take_out()).flatten() else { return };
             K::strand(self, entry.work);
+            self.visit(0, |desk, _, errands| desk.news(errands));
         }
     }
 

@@ -100,6 +100,11 @@ impl<K: Kind> Staff<K> {
         self.taken_by_gone + self.iter().map(|post| post.badge.taken()).sum::<u64>()
     }
 
+    /// How many tasks workers took that have not been counted by what became of them.
+    pub(crate) fn in_hand(&self) -> u64 {
+        self.iter().map(|post| post.badge.in_hand()).sum()
+    }
+
     /// Those whose task has run for as long as that and was not told of before: the worker, since
     /// when, and the task's class.
     pub(crate) fn newly_stuck(

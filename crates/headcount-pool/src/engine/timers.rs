@@ -22,12 +22,24 @@ pub(crate) enum Alarm {
     Wake(Waker),
 }
 
+impl Alarm {
+    /// Whether somebody is there to hear it.
+    fn is_wanted(&self) -> bool {
+        match self {
+            Self::Tell(deadline) => 0 < deadline.strong_count(),
+            Self::Wake(_) => true,
+        }
+    }
+}
+
 /// What waits for its time.
 ///
 /// Without a limit of its own: each belongs to a task or to somebody who waits, and those have one.
+/// Tasks that are gone leave theirs behind; those are thrown out when they may be half of all.
 #[derive(Default)]
 pub(crate) struct Timers {
     heap: BinaryHeap<Timer>,
+    sweep_at: usize,
 }
 
 struct Timer {
@@ -36,8 +48,14 @@ struct Timer {
 }
 
 impl Timers {
+    const SWEEP_MIN: usize = 64;
+
     pub(crate) fn set(&mut self, at: Timestamp, alarm: Alarm) {
         if at < Timestamp::MAX {
+            if self.sweep_at.max(Self::SWEEP_MIN) <= self.heap.len() {
+                self.heap.retain(|timer| timer.alarm.is_wanted());
+                self.sweep_at = self.heap.len() * 2;
+            }
             self.heap.push(Timer { at, alarm });
         }
     }
@@ -83,3 +101,30 @@ impl PartialEq for Timer {
 }
 
 impl Eq for Timer {}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    struct Late;
+
+    impl Deadline for Late {
+        fn passed(&self, _now: Timestamp) {}
+    }
+
+    #[test]
+    fn timers_of_tasks_that_are_gone_do_not_pile_up() {
+        let mut timers = Timers::default();
+        let stays: Arc<dyn Deadline> = Arc::new(Late);
+        for second in 1..=10_000 {
+            let gone: Arc<dyn Deadline> = Arc::new(Late);
+            let of = if second % 1_000 == 0 { &stays } else { &gone };
+            timers.set(Timestamp::from_secs(second), Alarm::Tell(Arc::downgrade(of)));
+        }
+        assert!(timers.heap.len() <= 2 * Timers::SWEEP_MIN, "{}", timers.heap.len());
+        let due = timers.due(Timestamp::from_secs(10_000));
+        assert_eq!(due.iter().filter(|alarm| alarm.is_wanted()).count(), 10);
+    }
+}

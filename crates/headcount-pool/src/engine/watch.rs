@@ -21,6 +21,8 @@ type Condition<K> = dyn Fn(&Desk<K>, &Engine<K>) -> bool + Send + Sync;
 pub(crate) struct Watch<K: Kind> {
     engine: Arc<Engine<K>>,
     condition: Box<Condition<K>>,
+    /// Who polled it last and is to be woken.
+    polled_by: Option<Waker>,
 }
 
 impl<K: Kind> Watch<K> {
@@ -28,7 +30,7 @@ impl<K: Kind> Watch<K> {
         engine: &Arc<Engine<K>>,
         condition: impl Fn(&Desk<K>, &Engine<K>) -> bool + Send + Sync + 'static,
     ) -> Self {
-        Self { engine: Arc::clone(engine), condition: Box::new(condition) }
+        Self { engine: Arc::clone(engine), condition: Box::new(condition), polled_by: None }
     }
 
     /// Whether it is so now.
@@ -55,6 +57,7 @@ impl<K: Kind> Watch<K> {
         let waker = Waker::from(Arc::clone(&parker));
         while !self.holds_or_watch(&waker) {
             if !parker.park_until(deadline, &self.engine.floor.clock) {
+                self.unwatch(&waker);
                 return self.holds();
             }
         }
@@ -65,6 +68,13 @@ impl<K: Kind> Watch<K> {
     pub(crate) fn alarm_at(&self, deadline: Timestamp, waker: &Waker) {
         let waker = waker.clone();
         self.engine.visit(0, |desk, _, _| desk.timers.set(deadline, Alarm::Wake(waker)));
+    }
+
+    /// It is of no interest any more to whoever has this waker.
+    fn unwatch(&self, waker: &Waker) {
+        // Dropped when the lock has been released: it is the user's.
+        let known = self.engine.desk().unwatch(waker);
+        drop(known);
     }
 
     pub(crate) fn engine(&self) -> &Arc<Engine<K>> {
@@ -85,10 +95,22 @@ impl<K: Kind> Watch<K> {
 impl<K: Kind> Future for Watch<K> {
     type Output = ();
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let before = self.polled_by.replace(context.waker().clone());
+        if let Some(before) = before.filter(|before| !before.will_wake(context.waker())) {
+            self.unwatch(&before);
+        }
         match self.holds_or_watch(context.waker()) {
             true => Poll::Ready(()),
             false => Poll::Pending,
+        }
+    }
+}
+
+impl<K: Kind> Drop for Watch<K> {
+    fn drop(&mut self) {
+        if let Some(waker) = self.polled_by.take() {
+            self.unwatch(&waker);
         }
     }
 }

@@ -89,13 +89,15 @@ impl<K: Kind> Desk<K> {
     }
 
     /// When the keeper should look after those who block or are stuck.
-    pub(crate) fn watchdog_looks_at(&self) -> Option<Timestamp> {
+    pub(crate) fn watchdog_looks_at(&self, now: Timestamp) -> Option<Timestamp> {
         let dog = &self.watchdog;
         let compensated = dog.compensated();
         let pending = dog.blocked.iter().any(|(_, replaced)| !replaced);
         let compensate = (pending && compensated < dog.compensate_max)
             .then(|| dog.injection.next_at(compensated));
-        compensate.into_iter().chain(dog.looks_at).min()
+        // The first task after a rest: from here on the keeper looks of its own accord.
+        let first = || dog.stuck_after.filter(|_| self.is_at_work()).map(|after| now + after / 4);
+        compensate.into_iter().chain(dog.looks_at.or_else(first)).min()
     }
 
     /// The keeper looks for tasks that are stuck and for a pool that stands still.
@@ -110,11 +112,14 @@ impl<K: Kind> Desk<K> {
         if self.watchdog.looks_at.is_some_and(|at| now < at) {
             return;
         }
-        let counts = self.roster.counts();
-        let at_work = 0 < counts.busy + counts.written_off;
-        self.watchdog.looks_at = at_work.then(|| now + stuck_after / 4);
+        self.watchdog.looks_at = self.is_at_work().then(|| now + stuck_after / 4);
         self.find_stuck(stuck_after, now, e);
         self.find_deadlock(stuck_after, floor, now, e);
+    }
+
+    fn is_at_work(&self) -> bool {
+        let counts = self.roster.counts();
+        0 < counts.busy + counts.written_off
     }
 
     fn find_stuck(&mut self, stuck_after: Duration, now: Timestamp, e: &mut Errands<K>) {

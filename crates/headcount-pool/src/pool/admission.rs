@@ -32,6 +32,10 @@ impl<K: Kind> Engine<K> {
 
     #[cold]
     fn admit_slowly(self: &Arc<Self>, overflow: Overflow) -> Result<Admission, Refusal> {
+        let deadline = match overflow {
+            Overflow::WaitFor(timeout) => self.now() + timeout,
+            _ => Timestamp::MAX,
+        };
         loop {
             match self.enter() {
                 Ok(number) => return Ok(Admission::Enter(number)),
@@ -47,8 +51,7 @@ impl<K: Kind> Engine<K> {
                 Overflow::Wait | Overflow::WaitFor(_) if self.is_own_worker() => {
                     return Ok(Admission::RunHere);
                 }
-                Overflow::Wait => self.wait_for_room(Timestamp::MAX)?,
-                Overflow::WaitFor(timeout) => self.wait_for_room(self.now() + timeout)?,
+                Overflow::Wait | Overflow::WaitFor(_) => self.wait_for_room(deadline)?,
             }
         }
     }

@@ -79,19 +79,20 @@ impl<K: Kind> PoolHandle<K> {
     pub fn snapshot(&self) -> PoolSnapshot {
         let engine = &self.engine;
         let now = engine.now();
-        let totals = engine.tally.totals();
-        let blocked_share = self.blocked_share(now, totals.service.sum());
+        let served = engine.tally.totals().service.sum();
+        let blocked_share = self.blocked_share(now, served);
+        // Read at the desk, so that whoever reads later does not see less than another before.
         let mut desk = engine.desk();
+        let totals = engine.tally.totals();
+        let in_hand = desk.staff.in_hand();
         let waiting = engine.floor.newest(engine.floor.queued(), now);
-        let taken = desk.taken(&engine.floor);
-        let unrun = [Fate::Cancelled, Fate::Expired, Fate::Dropped, Fate::Returned];
-        let unrun: u64 = unrun.iter().map(|fate| totals.of(*fate)).sum();
         let refused = engine.refused.load(Ordering::Relaxed);
+        let accepted = engine.floor.door.admitted() + engine.ran_beside.load(Ordering::Relaxed);
         PoolSnapshot {
             queue_len_max: Some(engine.floor.door.len_max()),
             counters: Counters {
-                submitted: engine.floor.door.admitted() + refused,
-                started: taken.saturating_sub(unrun).max(totals.completed()),
+                submitted: accepted + refused,
+                started: (totals.completed() + in_hand).min(accepted),
                 completed: totals.completed(),
                 failed: totals.of(Fate::Failed) + totals.of(Fate::Panicked),
                 panicked: totals.of(Fate::Panicked),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::Deref;
-use std::thread::JoinHandle;
+use std::thread::{self, JoinHandle};
 
 use super::builder::{Builder, Workers};
 use super::handle::PoolHandle;
@@ -56,6 +56,11 @@ impl<K: Kind> Pool<K> {
         Self { handle, keeper: Some(keeper) }
     }
 
+    /// Whether this thread is the pool's keeper, which has let go of a task that held the pool.
+    fn is_own_keeper(&self) -> bool {
+        self.keeper.as_ref().is_some_and(|keeper| keeper.thread().id() == thread::current().id())
+    }
+
     /// A handle, to be given to others.
     #[must_use]
     pub fn handle(&self) -> PoolHandle<K> {
@@ -75,7 +80,8 @@ impl<K: Kind> Drop for Pool<K> {
     fn drop(&mut self) {
         let engine = self.handle.engine();
         engine.close();
-        if engine.is_own_worker() || !engine.kind.may_block() {
+        let waits = engine.kind.may_block() && !engine.is_own_worker() && !self.is_own_keeper();
+        if !waits {
             return;
         }
         let over = Watch::new(engine, |desk, engine| {

@@ -70,8 +70,9 @@ impl<'a, K: Kind> Shift<'a, K> {
     pub(crate) fn look(&mut self) -> Found<K::Work> {
         let reports = self.engine.floor.notice.read() & REPORT != 0 || self.is_in_the_way();
         let reports = reports || self.badge.is_recalled();
-        let entry = if reports { None } else { self.engine.take(self.badge) };
+        // Before it takes one: who sees one task less must see one less on the way as well.
         self.arrived();
+        let entry = if reports { None } else { self.engine.take(self.badge) };
         match entry {
             Some(entry) => Found::Task(entry),
             None if reports => Found::Notice,
@@ -84,7 +85,7 @@ impl<'a, K: Kind> Shift<'a, K> {
         self.badge.is_short() && self.engine.is_crowded()
     }
 
-    /// It has looked for a task: it is not on its way any more.
+    /// It looks for a task now: it is not on its way any more.
     fn arrived(&mut self) {
         if std::mem::take(&mut self.en_route) {
             self.engine.floor.en_route.fetch_sub(1, Ordering::Relaxed);
@@ -137,6 +138,7 @@ impl<'a, K: Kind> Shift<'a, K> {
             self.counter.served(span, 1);
         }
         self.counter.ended_many(Fate::Ran, std::mem::take(&mut self.ran));
+        self.badge.settle();
         self.begins_at(now);
         self.tell_pace();
     }

@@ -309,7 +309,10 @@ impl<K: Kind> PoolHandle<K> {
     fn place(&self, admission: Admission, work: K::Work) {
         match admission {
             Admission::Enter(number) => self.engine().put(number, work),
-            Admission::RunHere => K::run_here(self.engine(), work),
+            Admission::RunHere => {
+                self.engine().ran_beside.fetch_add(1, Ordering::Relaxed);
+                K::run_here(self.engine(), work);
+            }
             Admission::Drop => self.drop_unadmitted(work),
         }
     }

@@ -17,7 +17,8 @@ use super::submit::{Bond, Runs, Spawns};
 use super::workplace::Place;
 use crate::engine::{Badge, Engine, Entry, Fate, Kind, Standing};
 use crate::task::{
-    Once, Promise, SmallWork, TaskHandle, Work, enter_workplace, message_of, small, take_failure,
+    Once, Promise, SmallWork, TaskHandle, Work, enter_workplace, message_of, quietly,
+    report_failure, small, take_failure,
 };
 
 /// The kind of pool whose workers are OS threads.
@@ -50,7 +51,9 @@ impl Unrun<Threads> {
     /// Runs it here. Its handle hears of the result; a panic is an outcome, and told nowhere else.
     pub fn run(self) {
         if let Some(mut work) = self.take() {
-            let _ = catch_unwind(AssertUnwindSafe(|| work.run(Timestamp::ORIGIN)));
+            quietly(|| {
+                work.run(Timestamp::ORIGIN);
+            });
         }
     }
 }
@@ -58,6 +61,7 @@ impl Unrun<Threads> {
 /// Runs what its submitter has to run, because the line is full or there is no worker.
 fn run_uncounted(engine: &Arc<Engine<Threads>>, work: &mut dyn Work) {
     let class = work.class();
+    let outer_failed = take_failure();
     let ran = catch_unwind(AssertUnwindSafe(|| work.run(engine.now())));
     let fate = match ran {
         Ok(fate) => fate,
@@ -69,6 +73,9 @@ fn run_uncounted(engine: &Arc<Engine<Threads>>, work: &mut dyn Work) {
     if let Some(fate) = fate {
         let fate = if take_failure() && fate == Fate::Ran { Fate::Failed } else { fate };
         engine.ended_unrun(fate);
+    }
+    if outer_failed {
+        report_failure();
     }
 }
 

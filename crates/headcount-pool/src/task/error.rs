@@ -146,6 +146,13 @@ pub(crate) fn message_of(payload: Box<dyn Any + Send>) -> String {
     }
 }
 
+/// Does something of the user's. A panic of it hurts nobody.
+pub(crate) fn quietly(act: impl FnOnce()) {
+    if let Err(payload) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(act)) {
+        drop_quietly(payload);
+    }
+}
+
 /// Drops something of the user's. A panic of its drop hurts nobody.
 pub(crate) fn drop_quietly<T>(value: T) {
     let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(value)));

@@ -19,8 +19,8 @@ use std::time::Duration;
 
 use headcount_core::{Name, Timestamp};
 
-use super::context::{Stoppable, as_stoppable, take_failure};
-use super::error::{TaskError, drop_quietly, message_of};
+use super::context::{Stoppable, as_stoppable, report_failure, take_failure};
+use super::error::{TaskError, drop_quietly, message_of, quietly};
 use super::token::{CancelToken, Listener};
 use super::work::Work;
 use crate::engine::{Deadline, Fate};
@@ -107,7 +107,7 @@ impl<F, T> Ended<F, T> {
         drop_quietly(self.before);
         drop(self.herald);
         if let Some(waker) = self.waiting {
-            waker.wake();
+            quietly(|| waker.wake());
         }
     }
 }
@@ -289,10 +289,16 @@ impl<F: FnOnce() -> T + Send + 'static, T: Send + 'static> Promise<F, T> {
             Ok(task) => task,
             Err(fate) => return fate,
         };
+        // One that runs inside another, because that one waits for it, fails for itself alone.
+        let outer_failed = take_failure();
         let stoppable: Arc<dyn Stoppable> = Arc::clone(self) as _;
         let result = catch_unwind(AssertUnwindSafe(|| as_stoppable(stoppable, task)));
         let result = result.map_err(|payload| TaskError::Panicked(message_of(payload)));
-        Some(self.finish(result))
+        let fate = self.finish(result);
+        if outer_failed {
+            report_failure();
+        }
+        Some(fate)
     }
 
     fn run_for_joiner(self: &Arc<Self>) -> bool {

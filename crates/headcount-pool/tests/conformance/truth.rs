@@ -1,0 +1,193 @@
+//! What a pool says of itself is so.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use headcount_pool::{ThreadPool, report_failure};
+
+use crate::support::{Dice, Gate, LIMIT, count_in, counter, eventually, read};
+
+#[test]
+fn a_pool_at_rest_has_no_load() {
+    let pool = ThreadPool::builder().name("rest").workers(4).build().expect("no fault");
+    eventually("all parked", || pool.counts().parked == 4);
+    (0..20).for_each(|_| pool.spawn(|| ()).expect("open"));
+    assert!(pool.idle().wait_timeout(LIMIT));
+    let snapshot = pool.snapshot();
+    assert_eq!((snapshot.pending(), snapshot.utilization()), (0, Some(0.0)));
+    assert_eq!((snapshot.live, snapshot.parked, snapshot.busy), (4, 4, 0));
+    assert!(snapshot.oldest_wait.is_none() && snapshot.longest_idle.is_some());
+}
+
+#[test]
+fn busy_parked_queued_and_the_oldest_wait_are_as_they_are() {
+    let pool = ThreadPool::builder().name("honest").workers(3).build().expect("no fault");
+    eventually("all parked", || pool.counts().parked == 3);
+    let gate = Gate::new();
+    (0..2).for_each(|_| pool.spawn(gate.task()).expect("open"));
+    gate.wait_for(2);
+    let snapshot = pool.snapshot();
+    assert_eq!((snapshot.busy, snapshot.parked, snapshot.queued), (2, 1, 0));
+    assert_eq!((snapshot.starting, snapshot.retiring, snapshot.draining), (0, 0, false));
+    pool.spawn(gate.task()).expect("open");
+    gate.wait_for(3);
+    let began = Instant::now();
+    (0..5).for_each(|_| pool.spawn(|| ()).expect("open"));
+    let submitted = began.elapsed();
+    assert!(!pool.idle().wait_timeout(Duration::from_millis(20)));
+    let at_least = began.elapsed().checked_sub(submitted).expect("later");
+    let snapshot = pool.snapshot();
+    let at_most = began.elapsed();
+    assert_eq!((snapshot.busy, snapshot.parked, snapshot.queued), (3, 0, 5));
+    let oldest = snapshot.oldest_wait.expect("five wait");
+    assert!(at_least <= oldest && oldest <= at_most, "{at_least:?} {oldest:?} {at_most:?}");
+    assert_eq!(snapshot.counters.started, 3);
+    gate.open();
+    assert!(pool.idle().wait_timeout(LIMIT));
+    let snapshot = pool.snapshot();
+    assert_eq!((snapshot.busy, snapshot.queued, snapshot.oldest_wait), (0, 0, None));
+}
+
+#[test]
+fn a_busy_worker_is_never_counted_as_idle() {
+    let pool = ThreadPool::builder()
+        .name("busy")
+        .workers(1..=2)
+        .idle_time(Duration::from_micros(1))
+        .build()
+        .expect("no fault");
+    let gate = Gate::new();
+    (0..2).for_each(|_| pool.spawn(gate.task()).expect("open"));
+    gate.wait_for(2);
+    assert!(!pool.idle().wait_timeout(Duration::from_millis(20)));
+    let snapshot = pool.snapshot();
+    assert_eq!((snapshot.busy, snapshot.live, snapshot.longest_idle), (2, 2, None));
+}
+
+#[test]
+fn wait_and_service_are_about_what_they_were() {
+    let pool = ThreadPool::builder().name("spans").workers(1).build().expect("no fault");
+    let gate = Gate::new();
+    pool.spawn(gate.task()).expect("open");
+    gate.wait_for(1);
+    let began = Instant::now();
+    (0..9).for_each(|_| pool.spawn(|| ()).expect("open"));
+    let submitted = began.elapsed();
+    assert!(!pool.idle().wait_timeout(Duration::from_millis(30)));
+    let held = began.elapsed().checked_sub(submitted).expect("later");
+    gate.open();
+    assert!(pool.idle().wait_timeout(LIMIT));
+    let at_most = began.elapsed() * 9 / 8;
+    let snapshot = pool.snapshot();
+    let (wait, service) = (snapshot.wait.expect("ten"), snapshot.service.expect("ten"));
+    assert_eq!((wait.count, service.count), (10, 10));
+    assert!(held <= wait.p50 && wait.p99 <= at_most, "{held:?} {wait:?} {at_most:?}");
+    assert!(held <= service.p99, "{held:?} {service:?}");
+    assert!(service.p50 < held, "nine did nothing: {service:?}");
+    assert!(snapshot.spawn_delay.is_some_and(|delay| delay < LIMIT));
+    assert_eq!(snapshot.service_logs.map(|logs| logs.count), Some(10));
+}
+
+#[test]
+fn tiny_tasks_are_all_counted_and_measured() {
+    let pool = ThreadPool::builder().name("tiny").workers(2).build().expect("no fault");
+    let ran = counter();
+    for _ in 0..20 {
+        pool.spawn_all((0..1_003).map(|_| count_in(&ran))).expect("open");
+        assert!(pool.idle().wait_timeout(LIMIT));
+    }
+    let snapshot = pool.snapshot();
+    assert_eq!((read(&ran), snapshot.counters.completed), (20_060, 20_060));
+    assert_eq!(snapshot.service_logs.map(|logs| logs.count), Some(20_060));
+    assert_eq!((snapshot.counters.submitted, snapshot.counters.started), (20_060, 20_060));
+}
+
+#[test]
+fn counters_add_up_over_every_way_a_task_can_end() {
+    let pool =
+        ThreadPool::builder().name("sums").workers(1).queue_len_max(4).build().expect("no fault");
+    pool.submit(|| ()).expect("open").join().expect("no panic");
+    pool.submit(report_failure).expect("open").join().expect("it returned");
+    pool.submit(|| panic!("third")).expect("open").join().expect_err("it panicked");
+    assert!(pool.idle().wait_timeout(LIMIT));
+    let gate = Gate::new();
+    pool.spawn(gate.task()).expect("open");
+    gate.wait_for(1);
+    let waiting: Vec<_> = (0..4).map(|_| pool.submit(|| ()).expect("open")).collect();
+    waiting[0].cancel();
+    drop(pool.try_spawn(|| ()).expect_err("four wait"));
+    // One at the gate, one cancelled that still stands in the line, three that wait.
+    let counters = pool.snapshot().counters;
+    assert_eq!((counters.submitted, counters.rejected, counters.completed), (9, 1, 3));
+    assert_eq!(counters.started, 4, "the cancelled one has not begun, the one at the gate has");
+    gate.open();
+    assert!(pool.idle().wait_timeout(LIMIT));
+    let counters = pool.snapshot().counters;
+    assert_eq!((counters.started, counters.completed), (7, 7));
+    assert_eq!((counters.failed, counters.panicked, counters.expired), (2, 1, 0));
+}
+
+#[test]
+fn idle_means_that_nothing_waits_and_nothing_runs() {
+    let pool = ThreadPool::builder().name("idle").workers(0..=3).build().expect("no fault");
+    let mut dice = Dice::new(4);
+    for round in 1..=300 {
+        let ran = counter();
+        let count = 1 + dice.below(8);
+        for n in 0..count {
+            let done = count_in(&ran);
+            pool.spawn(move || {
+                Dice::new(n + 1).dawdle(3_000);
+                done();
+            })
+            .expect("open");
+        }
+        assert!(pool.idle().wait_timeout(LIMIT), "round {round}");
+        assert_eq!(read(&ran) as u64, count, "round {round}");
+    }
+}
+
+#[test]
+fn many_may_wait_for_idle_at_once_and_all_are_told() {
+    let pool = ThreadPool::builder().name("calmer").workers(2).build().expect("no fault");
+    for _ in 0..50 {
+        let gate = Gate::new();
+        pool.spawn(gate.task()).expect("open");
+        gate.wait_for(1);
+        thread::scope(|scope| {
+            let waiting: Vec<_> =
+                (0..3).map(|_| scope.spawn(|| pool.idle().wait_timeout(LIMIT))).collect();
+            gate.open();
+            for waiting in waiting {
+                assert!(waiting.join().expect("no panic"));
+            }
+        });
+    }
+}
+
+#[test]
+fn snapshots_by_many_at_once_agree() {
+    let pool = ThreadPool::builder().name("views").workers(2).build().expect("no fault");
+    let over = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !over.load(Ordering::SeqCst) {
+                    let snapshot = pool.snapshot();
+                    let counters = snapshot.counters;
+                    assert!(counters.completed <= counters.submitted);
+                    let sum = snapshot.starting + snapshot.busy + snapshot.parked;
+                    assert!(sum <= snapshot.live && snapshot.live <= 2);
+                }
+            });
+        }
+        for _ in 0..200 {
+            pool.spawn_all((0..50).map(|n| move || Dice::new(n + 1).dawdle(300))).expect("open");
+            assert!(pool.idle().wait_timeout(LIMIT));
+        }
+        over.store(true, Ordering::SeqCst);
+    });
+    assert_eq!(pool.snapshot().counters.completed, 10_000);
+}
