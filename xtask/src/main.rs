@@ -18,6 +18,7 @@ mod bench;
 mod ci;
 mod deny;
 mod loom;
+mod soak;
 mod test;
 mod tidy;
 
@@ -39,7 +40,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 6] = [
+const COMMANDS: [Command; 7] = [
     Command {
         name: "test",
         takes: "[NAME...]",
@@ -71,6 +72,12 @@ const COMMANDS: [Command; 6] = [
         run: bench::run,
     },
     Command { name: "loom", takes: "", does: "run the concurrency models", run: loom::run },
+    Command {
+        name: "soak",
+        takes: "[COUNT]",
+        does: "resize a pool ten million times, or COUNT times, and see that no count drifts",
+        run: soak::run,
+    },
 ];
 
 fn main() -> ExitCode {

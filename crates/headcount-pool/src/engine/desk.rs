@@ -386,8 +386,9 @@ impl<K: Kind> Desk<K> {
 
     /// Once all tasks of a closed pool were taken, nobody is needed any more.
     fn send_home_when_closed(&mut self, floor: &Floor<K::Work>) {
-        if !self.through && self.is_through(floor) {
+        if self.is_through(floor) {
             self.through = true;
+            // Each time: whoever closes a second time raises the ceiling once more.
             self.roster.resize(Staffing::exactly(0));
         }
     }

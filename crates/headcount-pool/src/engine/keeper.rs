@@ -69,7 +69,9 @@ fn bury<K: Kind>(engine: &Arc<Engine<K>>, gone: Vec<(WorkerId, K::Hand)>) {
     let buried: Vec<WorkerId> = gone.into_iter().map(bury).collect();
     engine.visit(0, |desk, _, errands| {
         errands.are_keepers();
-        buried.into_iter().for_each(|worker| desk.buried(worker));
+        for worker in buried {
+            desk.buried(worker);
+        }
         desk.news(errands);
     });
 }

@@ -162,7 +162,9 @@ fn an_unrun_task_may_panic_where_it_is_run() {
     pool.pause();
     pool.spawn(|| panic_any(Bomb)).expect("open");
     let drained = pool.drain(Duration::ZERO);
-    drained.unrun.into_iter().for_each(|unrun| unrun.run());
+    for unrun in drained.unrun {
+        unrun.run();
+    }
 }
 
 /// A pool that cannot start a thread, because each would have a stack of an exabyte.

@@ -375,3 +375,16 @@ fn a_thread_that_ends_may_still_use_the_pool() {
     within("the drop", move || drop(pool));
     assert_eq!(*spoken.lock().expect("no panic"), 3);
 }
+
+#[test]
+fn closing_twice_lets_everybody_go_home() {
+    for _ in 0..200 {
+        let pool = ThreadPool::builder().name("twice").workers(1).build().expect("a pool");
+        let task = pool.submit(|| ()).expect("open");
+        pool.close();
+        // While the only worker is between its task and its report, the second close comes.
+        task.join().expect("it ran");
+        pool.close();
+        drop(pool);
+    }
+}

@@ -44,7 +44,7 @@
 //!    `a_pool_without_workers_can_be_dropped`,
 //!    `a_pool_dropped_by_its_own_worker_ends_by_itself`,
 //!    `a_pool_dropped_by_its_own_keeper_ends_by_itself`
-//! 9. *state after a reboot*: there is no reboot:
+//! 9. *state after a reboot*: there is no reboot: `closing_twice_lets_everybody_go_home`,
 //!    `a_closed_pool_stays_closed_and_a_new_one_takes_its_name`
 //! 10. *a shrink that hangs*: `shrinking_an_idle_pool_ends_its_threads`,
 //!     `a_shrink_takes_the_idle_worker_and_not_the_busy_one`,
