@@ -29,7 +29,8 @@ pub enum Event {
         error: String,
         /// Nobody is hired before this much later.
         retry_in: Duration,
-        /// Whether there is no worker at all, so that submitters run tasks themselves.
+        /// Whether there is no worker at all, so that submitters run tasks themselves, or in a
+        /// pool of async tasks, whose runtime is gone then, hear that theirs do not run.
         stranded: bool,
     },
     /// A task panicked. Its worker goes on.
@@ -38,6 +39,11 @@ pub enum Event {
         class: Option<Name>,
         /// What it said.
         message: String,
+    },
+    /// A task waited for longer than it was allowed to, and did not run.
+    TaskExpired {
+        /// The task's class, if it had one.
+        class: Option<Name>,
     },
     /// A task runs for longer than a task may.
     TaskStuck {
@@ -76,11 +82,14 @@ impl fmt::Display for Event {
         let of = |class: &Option<Name>| class.map_or(String::new(), |class| format!(" {class}"));
         match self {
             Self::HireFailed { error, retry_in, stranded } => {
-                let rest = if *stranded { "; there is none, so submitters run tasks" } else { "" };
+                let rest = if *stranded { "; there is none, so tasks do not wait" } else { "" };
                 write!(f, "a worker could not be started ({error}), next try in {retry_in:?}{rest}")
             }
             Self::TaskPanicked { class, message } => {
                 write!(f, "a task{} panicked: {message}", of(class))
+            }
+            Self::TaskExpired { class } => {
+                write!(f, "a task{} waited for too long and did not run", of(class))
             }
             Self::TaskStuck { worker, class, running_for, written_off } => {
                 let rest = if *written_off { "; its worker was counted out" } else { "" };

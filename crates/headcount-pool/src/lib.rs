@@ -1,5 +1,9 @@
 //! Elastic pools, and limits that can be resized while they work.
 //!
+//! - [`ThreadPool`]: closures on OS threads, to compute or to block. With the feature `tokio` there
+//!   is `TaskPool`, the same for futures. Both hire when a task would wait for too long, let go who
+//!   has been idle for too long, and can be resized at any time.
+//! - [`Group`], [`Scope`]: tasks that belong together, and tasks that borrow.
 //! - [`Limiter`]: a gate that lets so many in at once, for threads and tasks alike, without a
 //!   pool. Its limit can rise and fall at any time, also while others wait.
 //!
@@ -41,8 +45,8 @@ pub use blocking::blocking;
 pub use event::Event;
 pub use group::Group;
 pub use pool::{
-    Bottleneck, BuildError, BuildFault, Builder, Diagnosis, Doing, Drained, Idle, Pool, PoolHandle,
-    Resize, ResizeProgress, ThreadPool, Threads, Unrun, WorkerReport, Workers,
+    Bottleneck, BuildError, BuildFault, Builder, Diagnosis, Doing, Drained, Idle, PanicPolicy,
+    Pool, PoolHandle, Resize, ResizeProgress, ThreadPool, Threads, Unrun, WorkerReport, Workers,
 };
 #[cfg(feature = "tokio")]
 pub use pool::{TaskPool, Tasks};

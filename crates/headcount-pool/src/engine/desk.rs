@@ -33,7 +33,7 @@ const SHORT_LOOK: Duration = Duration::from_micros(500);
 /// A worker that is not back from a short task after this does something else; or after twice as
 /// long where every core has two workers, and so on.
 const STALLED_AFTER: Duration = Duration::from_millis(4);
-/// So many workers are woken by whoever comes to the desk; the keeper wakes the others.
+/// So many workers are sent home by whoever comes to the desk; the keeper sends the others.
 const DISMISSALS_MAX: usize = 8;
 /// What is left of the longest time that a worker took to start, from one start to the next.
 const SPAWN_DELAY_KEPT: f64 = 0.9;
@@ -58,8 +58,8 @@ pub(crate) struct Desk<K: Kind> {
     /// Who waits for a place in the line, by number, the longest first.
     room: VecDeque<(u64, Waker)>,
     room_tickets: u64,
-    /// Who waits until something about the pool is so.
-    watchers: Vec<Waker>,
+    /// Who waits until something about the pool is so, by number.
+    watchers: Vec<(u64, Waker)>,
     pub(crate) paused: bool,
     /// Whether the pool is closed and every task was taken.
     through: bool,
@@ -143,7 +143,7 @@ impl<K: Kind> Desk<K> {
         now: Timestamp,
     ) -> Standing {
         if self.staff.badge(worker).is_recalled() {
-            self.came_back(worker);
+            self.came_back(worker, now);
         }
         // Whoever is told that there is nothing parks: more at short tasks than cores to run them.
         let queued = if self.cores <= self.short(floor) { 0 } else { self.queued(floor) };
@@ -222,7 +222,8 @@ impl<K: Kind> Desk<K> {
     /// Whether nothing waits and nobody runs anything.
     pub(crate) fn is_idle(&self, floor: &Floor<K::Work>) -> bool {
         let counts = self.roster.counts();
-        counts.busy == 0 && counts.written_off == 0 && self.taken(floor) == floor.door.admitted()
+        let rests = counts.busy == 0 && counts.written_off == 0 && floor.running_beside() == 0;
+        rests && self.taken(floor) == floor.door.admitted()
     }
 
     /// Whether the door is closed, every task was taken and every worker is gone.
@@ -251,22 +252,23 @@ impl<K: Kind> Desk<K> {
         sooner
     }
 
-    /// Wakes `waker` when something has changed.
-    pub(crate) fn watch(&mut self, waker: &Waker) {
-        if !self.watchers.iter().any(|known| known.will_wake(waker)) {
-            self.watchers.push(waker.clone());
-        }
+    /// Wakes `waker` when something has changed. What is left of the one before, under the same
+    /// number, is to be dropped away from the desk.
+    pub(crate) fn watch(&mut self, number: u64, waker: Waker) -> Option<Waker> {
+        let before = self.unwatch(number);
+        self.watchers.push((number, waker));
+        before
     }
 
-    /// Does not wake `waker` any more. What is left of it is to be dropped away from the desk.
-    pub(crate) fn unwatch(&mut self, waker: &Waker) -> Option<Waker> {
-        let index = self.watchers.iter().position(|known| known.will_wake(waker))?;
-        Some(self.watchers.swap_remove(index))
+    /// Does not wake it any more. What is left of it is to be dropped away from the desk.
+    pub(crate) fn unwatch(&mut self, number: u64) -> Option<Waker> {
+        let index = self.watchers.iter().position(|(known, _)| *known == number)?;
+        Some(self.watchers.swap_remove(index).1)
     }
 
     /// Something has changed that those who watch may have waited for.
     pub(crate) fn news(&mut self, errands: &mut Errands<K>) {
-        errands.wake_all(self.watchers.drain(..));
+        errands.wake_all(self.watchers.drain(..).map(|(_, waker)| waker));
     }
 
     /// Queues for a place in the line. The caller raises `ROOM` and counts once more.
@@ -281,11 +283,11 @@ impl<K: Kind> Desk<K> {
         self.room.iter().any(|(known, _)| *known == ticket)
     }
 
-    /// Whether it still queued, and does not any more.
-    pub(crate) fn leave_queue_for_room(&mut self, ticket: u64) -> bool {
-        let before = self.room.len();
-        self.room.retain(|(known, _)| *known != ticket);
-        self.room.len() < before
+    /// Does not queue any more, if it still did. What is left of it is to be dropped away from the
+    /// desk.
+    pub(crate) fn leave_queue_for_room(&mut self, ticket: u64) -> Option<Waker> {
+        let index = self.room.iter().position(|(known, _)| *known == ticket)?;
+        self.room.remove(index).map(|(_, waker)| waker)
     }
 
     /// Counts what was taken, and calls as many of those who queue as there is room for.
@@ -475,7 +477,7 @@ impl<K: Kind> Desk<K> {
         now: Timestamp,
     ) -> Timestamp {
         let look = self.roster.next_look(waiting);
-        let short = demand.deferred.then(|| now + SHORT_LOOK);
+        let short = (demand.deferred || 0 < self.stalled).then(|| now + SHORT_LOOK);
         let leavers = self.leavers.iter().any(|worker| self.staff.has_hand(*worker)).then_some(now);
         let watchdog = self.watchdog_looks_at(now);
         // Nothing else would tell the keeper of a pool without workers that it may go.

@@ -59,6 +59,8 @@ pub(crate) struct Floor<W> {
     pub(crate) short: CachePadded<AtomicU32>,
     /// Tasks that somebody else than a worker took out of the line.
     taken_by_others: AtomicU64,
+    /// Tasks that run beside the workers.
+    beside: AtomicU32,
 }
 
 impl<W: Send> Floor<W> {
@@ -72,6 +74,7 @@ impl<W: Send> Floor<W> {
             en_route: CachePadded::new(AtomicU32::new(0)),
             short: CachePadded::new(AtomicU32::new(0)),
             taken_by_others: AtomicU64::new(0),
+            beside: AtomicU32::new(0),
         }
     }
 
@@ -106,6 +109,18 @@ impl<W: Send> Floor<W> {
         self.notice.raise(ROOM);
         // Pairs with the one after a task was taken: either they see the flag or we the place.
         fence(Ordering::SeqCst);
+    }
+
+    /// How many tasks run beside the workers.
+    pub(crate) fn running_beside(&self) -> u32 {
+        self.beside.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn beside_changed(&self, by: i32) {
+        match 0 < by {
+            true => self.beside.fetch_add(by.unsigned_abs(), Ordering::AcqRel),
+            false => self.beside.fetch_sub(by.unsigned_abs(), Ordering::AcqRel),
+        };
     }
 
     /// Takes a task out of the line for somebody who is not a worker.

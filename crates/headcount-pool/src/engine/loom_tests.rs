@@ -173,6 +173,7 @@ fn engine(shape: Shape) -> Engine<Model> {
         stuck_after: None,
         hooks: WorkerHooks::default(),
         events: Events::default(),
+        panic_policy: crate::PanicPolicy::default(),
     };
     Engine::new(kind, settings, super::Line::new(None))
 }

@@ -22,7 +22,7 @@ use super::watchdog::Watchdog;
 use crate::event::{Event, Events};
 use crate::park::Parker;
 use crate::policy::Policies;
-use crate::pool::BlockedShare;
+use crate::pool::{BlockedShare, PanicPolicy};
 use crate::sync::atomic::{AtomicU64, Ordering, fence};
 use crate::sync::{Mutex, MutexGuard, lock};
 use crate::task::{drop_quietly, quietly};
@@ -46,6 +46,7 @@ pub(crate) struct Settings {
     pub(crate) stuck_after: Option<Duration>,
     pub(crate) hooks: WorkerHooks,
     pub(crate) events: Events,
+    pub(crate) panic_policy: PanicPolicy,
 }
 
 /// One pool's engine.
@@ -65,6 +66,9 @@ pub struct Engine<K: Kind> {
     pub(crate) ran_beside: AtomicU64,
     /// How many tasks policies were asked about.
     pub(crate) asked: AtomicU64,
+    /// How many watches there were.
+    pub(crate) watches: AtomicU64,
+    pub(crate) panic_policy: PanicPolicy,
     pub(crate) bell: Arc<Parker>,
     pub(crate) blocked_share: Mutex<BlockedShare>,
     desk: Mutex<Desk<K>>,
@@ -90,6 +94,8 @@ impl<K: Kind> Engine<K> {
             refused: AtomicU64::new(0),
             ran_beside: AtomicU64::new(0),
             asked: AtomicU64::new(0),
+            watches: AtomicU64::new(0),
+            panic_policy: settings.panic_policy,
             bell: Arc::new(Parker::default()),
             blocked_share: Mutex::new(BlockedShare::default()),
             desk: Mutex::new(Desk::new(settings.roster, settings.keep_share, watchdog)),
@@ -374,8 +380,22 @@ impl<K: Kind> Engine<K> {
         self.counter(0).ended(fate);
     }
 
+    /// A task waited for too long, and is gone.
+    pub(crate) fn expired(&self, class: Option<Name>) {
+        self.events.tell(self.now(), Event::TaskExpired { class });
+    }
+
+    /// A task begins beside the workers; it does not any more when what this returns is dropped.
+    pub(crate) fn beside(self: &Arc<Self>) -> Beside<K> {
+        self.floor.beside_changed(1);
+        Beside { engine: Arc::clone(self) }
+    }
+
     pub(crate) fn panicked(&self, class: Option<Name>, message: String) {
         self.events.tell(self.now(), Event::TaskPanicked { class, message });
+        if self.panic_policy == PanicPolicy::Abort {
+            std::process::abort();
+        }
     }
 }
 
@@ -392,6 +412,19 @@ fn is_stranded<K: Kind>(
     };
     errands.tell(Event::HireFailed { error, retry_in: retry_at.since(now), stranded });
     stranded
+}
+
+/// A task that runs beside the workers.
+#[derive(Debug)]
+pub(crate) struct Beside<K: Kind> {
+    engine: Arc<Engine<K>>,
+}
+
+impl<K: Kind> Drop for Beside<K> {
+    fn drop(&mut self) {
+        self.engine.floor.beside_changed(-1);
+        self.engine.visit(0, |desk, _, errands| desk.news(errands));
+    }
 }
 
 impl<K: Kind> fmt::Debug for Engine<K> {

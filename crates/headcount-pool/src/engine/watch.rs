@@ -14,6 +14,7 @@ use super::desk::Desk;
 use super::machine::Engine;
 use super::timers::Alarm;
 use crate::park::Parker;
+use crate::sync::atomic::Ordering;
 
 type Condition<K> = dyn Fn(&Desk<K>, &Engine<K>) -> bool + Send + Sync;
 
@@ -21,8 +22,8 @@ type Condition<K> = dyn Fn(&Desk<K>, &Engine<K>) -> bool + Send + Sync;
 pub(crate) struct Watch<K: Kind> {
     engine: Arc<Engine<K>>,
     condition: Box<Condition<K>>,
-    /// Who polled it last and is to be woken.
-    polled_by: Option<Waker>,
+    /// By which the desk knows it.
+    number: u64,
 }
 
 impl<K: Kind> Watch<K> {
@@ -30,7 +31,8 @@ impl<K: Kind> Watch<K> {
         engine: &Arc<Engine<K>>,
         condition: impl Fn(&Desk<K>, &Engine<K>) -> bool + Send + Sync + 'static,
     ) -> Self {
-        Self { engine: Arc::clone(engine), condition: Box::new(condition), polled_by: None }
+        let number = engine.watches.fetch_add(1, Ordering::Relaxed);
+        Self { engine: Arc::clone(engine), condition: Box::new(condition), number }
     }
 
     /// Whether it is so now.
@@ -57,7 +59,6 @@ impl<K: Kind> Watch<K> {
         let waker = Waker::from(Arc::clone(&parker));
         while !self.holds_or_watch(&waker) {
             if !parker.park_until(deadline, &self.engine.floor.clock) {
-                self.unwatch(&waker);
                 return self.holds();
             }
         }
@@ -70,24 +71,22 @@ impl<K: Kind> Watch<K> {
         self.engine.visit(0, |desk, _, _| desk.timers.set(deadline, Alarm::Wake(waker)));
     }
 
-    /// It is of no interest any more to whoever has this waker.
-    fn unwatch(&self, waker: &Waker) {
-        // Dropped when the lock has been released: it is the user's.
-        let known = self.engine.desk().unwatch(waker);
-        drop(known);
-    }
-
     pub(crate) fn engine(&self) -> &Arc<Engine<K>> {
         &self.engine
     }
 
     /// Whether it is so; if not, `waker` is called when something has changed.
     fn holds_or_watch(&self, waker: &Waker) -> bool {
+        // Cloned before and dropped after: what a waker does then is the user's.
+        let waker = waker.clone();
         let mut desk = self.engine.desk();
         let holds = (self.condition)(&desk, &self.engine);
-        if !holds {
-            desk.watch(waker);
-        }
+        let before = match holds {
+            true => desk.unwatch(self.number),
+            false => desk.watch(self.number, waker),
+        };
+        drop(desk);
+        drop(before);
         holds
     }
 }
@@ -95,11 +94,7 @@ impl<K: Kind> Watch<K> {
 impl<K: Kind> Future for Watch<K> {
     type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let before = self.polled_by.replace(context.waker().clone());
-        if let Some(before) = before.filter(|before| !before.will_wake(context.waker())) {
-            self.unwatch(&before);
-        }
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         match self.holds_or_watch(context.waker()) {
             true => Poll::Ready(()),
             false => Poll::Pending,
@@ -109,9 +104,8 @@ impl<K: Kind> Future for Watch<K> {
 
 impl<K: Kind> Drop for Watch<K> {
     fn drop(&mut self) {
-        if let Some(waker) = self.polled_by.take() {
-            self.unwatch(&waker);
-        }
+        let waker = self.engine.desk().unwatch(self.number);
+        drop(waker);
     }
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct Watchdog {
     /// Since when nothing has moved, and whether that was told.
     stood: Option<(u64, Timestamp, bool)>,
     looks_at: Option<Timestamp>,
+    /// When it was last worth trying to count another worker out.
+    retry_at: Timestamp,
 }
 
 impl Watchdog {
@@ -44,6 +46,7 @@ impl Watchdog {
             replaced_stuck: Vec::new(),
             stood: None,
             looks_at: None,
+            retry_at: Timestamp::ORIGIN,
         }
     }
 
@@ -80,11 +83,14 @@ impl<K: Kind> Desk<K> {
                 return;
             }
             let worker = self.watchdog.blocked[index].0;
-            self.watchdog.blocked[index].1 = true;
-            if self.count_out(worker) {
-                self.watchdog.injection.granted(now);
-                e.tell(Event::Compensated { blocked: self.watchdog.blocked() });
+            let counted_out = self.staff.badge(worker).is_recalled();
+            if !counted_out && !self.count_out(worker) {
+                // As many as may be are counted out; when one of them is back we try again.
+                return;
             }
+            self.watchdog.blocked[index].1 = true;
+            self.watchdog.injection.granted(now);
+            e.tell(Event::Compensated { blocked: self.watchdog.blocked() });
         }
     }
 
@@ -93,8 +99,9 @@ impl<K: Kind> Desk<K> {
         let dog = &self.watchdog;
         let compensated = dog.compensated();
         let pending = dog.blocked.iter().any(|(_, replaced)| !replaced);
-        let compensate = (pending && compensated < dog.compensate_max)
-            .then(|| dog.injection.next_at(compensated));
+        let may = self.roster.counts().written_off < self.roster.config().written_off_max;
+        let compensate = (pending && may && compensated < dog.compensate_max)
+            .then(|| dog.injection.next_at(compensated).max(dog.retry_at));
         // The first task after a rest: from here on the keeper looks of its own accord.
         let first = || dog.stuck_after.filter(|_| self.is_at_work()).map(|after| now + after / 4);
         compensate.into_iter().chain(dog.looks_at.or_else(first)).min()
@@ -148,7 +155,9 @@ impl<K: Kind> Desk<K> {
     }
 
     /// A worker that was counted out has ended its task after all.
-    pub(crate) fn came_back(&mut self, worker: WorkerId) {
+    pub(crate) fn came_back(&mut self, worker: WorkerId, now: Timestamp) {
+        // There may be room now to count another one out.
+        self.watchdog.retry_at = now;
         self.staff.badge(worker).has_reported();
         self.watchdog.replaced_stuck.retain(|known| *known != worker);
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::task::Waker;
 
 use crate::sync::{Mutex, lock};
+use crate::task::quietly;
 
 /// The indices of tasks that have ended, in that order.
 #[derive(Debug, Default)]
@@ -22,13 +23,12 @@ struct State {
 impl Mailbox {
     /// Takes the next index; if there is none, `waker` is called when there is.
     pub(super) fn take_or_watch(&self, waker: &Waker) -> Option<usize> {
+        let waker = waker.clone();
         let mut state = lock(&self.state);
         let index = state.ended.pop_front();
-        if index.is_none() {
-            let before = state.waiting.replace(waker.clone());
-            drop(state);
-            drop(before);
-        }
+        let before = index.is_none().then(|| state.waiting.replace(waker)).flatten();
+        drop(state);
+        drop(before);
         index
     }
 
@@ -39,7 +39,7 @@ impl Mailbox {
             state.waiting.take()
         };
         if let Some(waker) = waiting {
-            waker.wake();
+            quietly(|| waker.wake());
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A group of tasks, and how it is waited for.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -11,13 +12,14 @@ use crate::blocking::blocking;
 use crate::engine::Kind;
 use crate::park::Parker;
 use crate::pool::{PoolHandle, Runs};
-use crate::task::{CancelToken, SubmitError, TaskError, TaskHandle, TaskOptions};
+use crate::task::{CancelToken, SubmitError, TaskError, TaskHandle, TaskOptions, Waiting};
 
 /// Tasks that belong together: wait for all of them, take them as they end, or stop at the first
 /// that has no result.
 ///
-/// A worker that waits for a group of its own pool runs what nobody else has begun, and nothing
-/// that is not of the group. Dropped, a group lets its tasks run on by themselves.
+/// A worker that waits for a group of its own pool lets those run, one after the other, that
+/// nobody else has begun, and nothing that is not of the group. Dropped, a group lets its tasks run
+/// on by themselves.
 ///
 /// ```
 /// use headcount_pool::{TaskError, ThreadPool};
@@ -39,11 +41,13 @@ use crate::task::{CancelToken, SubmitError, TaskError, TaskHandle, TaskOptions};
 pub struct Group<K: Kind, T> {
     pool: PoolHandle<K>,
     token: CancelToken,
-    /// By index. `None`: its outcome was taken.
-    handles: Vec<Option<TaskHandle<T>>>,
+    /// Those whose outcome was not taken, by index.
+    handles: BTreeMap<usize, TaskHandle<T>>,
     mailbox: Arc<Mailbox>,
-    /// How many outcomes were not taken.
-    left: usize,
+    /// How many were spawned.
+    spawned: usize,
+    /// Below this index nobody needs help.
+    helped: usize,
 }
 
 impl<K: Kind> PoolHandle<K> {
@@ -53,9 +57,10 @@ impl<K: Kind> PoolHandle<K> {
         Group {
             pool: self.clone(),
             token: CancelToken::new(),
-            handles: Vec::new(),
+            handles: BTreeMap::new(),
             mailbox: Arc::new(Mailbox::default()),
-            left: 0,
+            spawned: 0,
+            helped: 0,
         }
     }
 }
@@ -71,23 +76,23 @@ impl<K: Kind, T> Group<K, T> {
         K: Runs<F, Output = T>,
     {
         let options = TaskOptions::new().token(self.token.clone());
-        let herald = || Some(Messenger::new(&self.mailbox, self.handles.len()));
-        let handle = self.pool.submit_heralded(options, herald, task)?;
-        self.handles.push(Some(handle));
-        self.left += 1;
+        let herald = || Some(Messenger::new(&self.mailbox, self.spawned));
+        let handle = self.pool.submit_heralded(&options, herald, task)?;
+        self.handles.insert(self.spawned, handle);
+        self.spawned += 1;
         Ok(())
     }
 
     /// How many tasks have an outcome that nobody has taken, or none yet.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.left
+        self.handles.len()
     }
 
     /// Whether every outcome was taken.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.left == 0
+        self.handles.is_empty()
     }
 
     /// Stops the tasks that have not begun, and asks the others to.
@@ -107,7 +112,7 @@ impl<K: Kind, T> Group<K, T> {
             if let Some(index) = self.mailbox.take_or_watch(&waker) {
                 return self.take(index).map(|handle| (index, handle.join()));
             }
-            if !self.help() {
+            if !self.help(Waiting::Asleep) {
                 blocking(|| parker.park());
             }
         }
@@ -126,20 +131,24 @@ impl<K: Kind, T> Group<K, T> {
         }
         match self.mailbox.take_or_watch(context.waker()) {
             Some(index) => Poll::Ready(Some(index)),
-            None => Poll::Pending,
+            None => {
+                // One at a time: when it has ended there is word of it, and this is polled again.
+                self.help(Waiting::Polled);
+                Poll::Pending
+            }
         }
     }
 
     /// Waits for all, and returns their outcomes in the order of spawning.
     #[must_use]
     pub fn join_all(mut self) -> Vec<Result<T, TaskError>> {
-        self.handles.drain(..).flatten().map(TaskHandle::join).collect()
+        std::mem::take(&mut self.handles).into_values().map(TaskHandle::join).collect()
     }
 
     /// The same, without blocking the thread.
     pub async fn join_all_async(mut self) -> Vec<Result<T, TaskError>> {
-        let mut outcomes = Vec::with_capacity(self.left);
-        for handle in self.handles.drain(..).flatten() {
+        let mut outcomes = Vec::with_capacity(self.len());
+        for handle in std::mem::take(&mut self.handles).into_values() {
             outcomes.push(handle.await);
         }
         outcomes
@@ -152,7 +161,7 @@ impl<K: Kind, T> Group<K, T> {
     ///
     /// Why the first task that failed has no result.
     pub fn try_join(mut self) -> Result<Vec<T>, TaskError> {
-        let mut results = Results::new(self.handles.len());
+        let mut results = Results::new(self.spawned);
         while let Some((index, outcome)) = self.next_ended() {
             if results.add(index, outcome) {
                 self.cancel();
@@ -167,7 +176,7 @@ impl<K: Kind, T> Group<K, T> {
     ///
     /// Why the first task that failed has no result.
     pub async fn try_join_async(mut self) -> Result<Vec<T>, TaskError> {
-        let mut results = Results::new(self.handles.len());
+        let mut results = Results::new(self.spawned);
         while let Some((index, outcome)) = self.next_ended_async().await {
             if results.add(index, outcome) {
                 self.cancel();
@@ -177,14 +186,15 @@ impl<K: Kind, T> Group<K, T> {
     }
 
     fn take(&mut self, index: usize) -> Option<TaskHandle<T>> {
-        let handle = self.handles.get_mut(index)?.take()?;
-        self.left -= 1;
-        Some(handle)
+        self.handles.remove(&index)
     }
 
-    /// Runs a task of the group that nobody has begun, if this is a worker of its pool.
-    fn help(&self) -> bool {
-        self.handles.iter().flatten().any(|handle| !handle.is_done() && handle.run_here())
+    /// Lets a task of the group run that nobody has begun, if this is a worker of its pool.
+    fn help(&mut self, waiting: Waiting) -> bool {
+        let next = self.handles.range(self.helped..).find(|(_, handle)| handle.help(waiting));
+        // What was passed over has begun, or cannot be helped from here.
+        self.helped = next.map_or(self.spawned, |(index, _)| index + 1);
+        next.is_some()
     }
 }
 
@@ -224,6 +234,6 @@ impl<T> Results<T> {
 
 impl<K: Kind, T> fmt::Debug for Group<K, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Group").field("left", &self.left).finish_non_exhaustive()
+        f.debug_struct("Group").field("left", &self.len()).finish_non_exhaustive()
     }
 }

@@ -97,29 +97,32 @@ impl<K: Kind> Engine<K> {
     }
 
     /// Lets a task in, and waits without blocking the thread while the line is full.
-    pub(crate) async fn admit_async(self: &Arc<Self>) -> Result<u64, Refusal> {
+    pub(crate) async fn admit_async(self: &Arc<Self>) -> Result<Admission, Refusal> {
         let mut queued = Queued { engine: self, ticket: None };
         poll_fn(|context| queued.poll(context)).await
     }
 
     /// Queues for room. `None`: there is some by now, or there never will be.
     fn queue_for_room(self: &Arc<Self>, waker: &Waker) -> Option<u64> {
-        self.visit(0, |desk, _, errands| {
-            let ticket = desk.queue_for_room(waker.clone());
+        // Cloned before and dropped after: what a waker does then is the user's.
+        let waker = waker.clone();
+        let (ticket, left) = self.visit(0, |desk, _, errands| {
+            let ticket = desk.queue_for_room(waker);
             self.floor.room_wanted();
             desk.serve_room(&self.floor, errands);
             let in_time = self.floor.door.is_closed() || self.floor.door.has_room();
             let served = in_time || !desk.queues_for_room(ticket);
-            if served {
-                desk.leave_queue_for_room(ticket);
-            }
-            (!served).then_some(ticket)
-        })
+            let left = served.then(|| desk.leave_queue_for_room(ticket)).flatten();
+            ((!served).then_some(ticket), left)
+        });
+        drop(left);
+        ticket
     }
 
     /// Whether it still queued, and does not any more.
     fn leave_room_queue(self: &Arc<Self>, ticket: u64) -> bool {
-        self.visit(0, |desk, _, _| desk.leave_queue_for_room(ticket))
+        let left = self.visit(0, |desk, _, _| desk.leave_queue_for_room(ticket));
+        left.is_some()
     }
 }
 
@@ -130,12 +133,16 @@ struct Queued<'a, K: Kind> {
 }
 
 impl<K: Kind> Queued<'_, K> {
-    fn poll(&mut self, context: &Context<'_>) -> Poll<Result<u64, Refusal>> {
+    fn poll(&mut self, context: &Context<'_>) -> Poll<Result<Admission, Refusal>> {
         self.leave();
         loop {
             match self.engine.enter() {
-                Ok(number) => return Poll::Ready(Ok(number)),
+                Ok(number) => return Poll::Ready(Ok(Admission::Enter(number))),
                 Err(Shut::Closed) => return Poll::Ready(Err(Refusal::Closed)),
+                // Its own line may be full because it waits here.
+                Err(Shut::Full) if self.engine.is_own_worker() => {
+                    return Poll::Ready(Ok(Admission::RunHere));
+                }
                 Err(Shut::Full) => self.ticket = self.engine.queue_for_room(context.waker()),
             }
             if self.ticket.is_some() {

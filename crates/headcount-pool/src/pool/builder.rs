@@ -53,6 +53,26 @@ impl From<RangeToInclusive<u32>> for Workers {
     }
 }
 
+/// What happens when a task panics.
+///
+/// ```
+/// use headcount_pool::{PanicPolicy, ThreadPool};
+///
+/// let pool = ThreadPool::builder().workers(1).panic_policy(PanicPolicy::Catch).build()?;
+/// pool.spawn(|| panic!("nobody minds"))?;
+/// assert_eq!(pool.submit(|| "the worker goes on")?.join()?, "the worker goes on");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PanicPolicy {
+    /// Its outcome and an event say so, and the worker goes on; the default.
+    #[default]
+    Catch,
+    /// An event says so, and the process is aborted.
+    Abort,
+}
+
 /// The settings of a pool that is about to be made.
 ///
 /// ```
@@ -87,12 +107,15 @@ pub struct Builder<K: Kind> {
     stuck_after: Option<Duration>,
     on_event: Option<Listener>,
     hooks: WorkerHooks,
+    panic_policy: PanicPolicy,
     order: Option<Box<dyn Order<Entry<K::Work>>>>,
 }
 
 impl<K: Kind> Builder<K> {
     /// No resize goes beyond this many workers, unless it is told otherwise.
     pub const WORKERS_MAX: u32 = 10_000;
+    /// No task is stuck before it has run for so long.
+    const STUCK_AFTER_MIN: Duration = Duration::from_millis(1);
     /// How many tasks may wait, unless it is told otherwise.
     pub const QUEUE_LEN_MAX: u64 = 65_536;
 
@@ -112,6 +135,7 @@ impl<K: Kind> Builder<K> {
             stuck_after: None,
             on_event: None,
             hooks: WorkerHooks::default(),
+            panic_policy: PanicPolicy::default(),
             order: None,
         }
     }
@@ -181,10 +205,11 @@ impl<K: Kind> Builder<K> {
         self
     }
 
-    /// A task that runs for longer than this is told of, as an [`Event::TaskStuck`]. Never, by
-    /// default.
+    /// A task that runs for longer than this is told of, as an [`Event::TaskStuck`], and so is a
+    /// pool in which nothing has moved for that long, as an [`Event::SuspectedDeadlock`]. Never, by
+    /// default; less than a millisecond counts as one.
     pub fn stuck_after(mut self, stuck_after: Duration) -> Self {
-        self.stuck_after = Some(stuck_after);
+        self.stuck_after = Some(stuck_after.max(Self::STUCK_AFTER_MIN));
         self
     }
 
@@ -195,9 +220,16 @@ impl<K: Kind> Builder<K> {
         self
     }
 
-    /// Is told of every event, on the thread on which it happens.
+    /// Is told of every event, on the thread on which it happens. It should be quick: that thread
+    /// may be the one which starts workers and rings the pool's alarms.
     pub fn on_event(mut self, listener: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         self.on_event = Some(Box::new(listener));
+        self
+    }
+
+    /// What happens when a task panics. It is caught, by default.
+    pub fn panic_policy(mut self, panic_policy: PanicPolicy) -> Self {
+        self.panic_policy = panic_policy;
         self
     }
 
@@ -276,6 +308,7 @@ impl<K: Kind> Builder<K> {
             stuck_after: self.stuck_after,
             hooks: self.hooks,
             events: Events::new(self.on_event),
+            panic_policy: self.panic_policy,
         };
         Engine::new(kind, settings, Line::new(self.order))
     }

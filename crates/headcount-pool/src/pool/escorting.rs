@@ -44,11 +44,14 @@ impl<K: Kind> PoolHandle<K> {
     /// The same, without blocking the thread.
     pub(crate) async fn let_in_async(
         &self,
-        class: Option<Name>,
+        options: &TaskOptions,
     ) -> Result<(Option<Escorting>, Admission), Refusal> {
-        let escorting = self.ask(class)?;
-        let number = self.engine().admit_async().await?;
-        Ok((escorting, Admission::Enter(number)))
+        if options.token.as_ref().is_some_and(CancelToken::is_cancelled) {
+            return Err(Refusal::Cancelled);
+        }
+        let escorting = self.ask(options.class)?;
+        let admission = self.engine().admit_async().await?;
+        Ok((escorting, admission))
     }
 
     fn ask(&self, class: Option<Name>) -> Result<Option<Escorting>, Refusal> {
@@ -62,10 +65,10 @@ impl<K: Kind> PoolHandle<K> {
         Ok(Some(Escorting { escort, id, class, submitted: clock.now(), clock }))
     }
 
-    pub(crate) fn terms(&self, options: TaskOptions) -> Terms {
-        let TaskOptions { class, wait_max, run_max, token, .. } = options;
-        let expires_at = wait_max.map(|wait_max| self.engine().now() + wait_max);
-        Terms { class, expires_at, run_max, token, herald: None }
+    pub(crate) fn terms(&self, options: &TaskOptions) -> Terms {
+        let expires_at = options.wait_max.map(|wait_max| self.engine().now() + wait_max);
+        let TaskOptions { class, run_max, .. } = *options;
+        Terms { class, expires_at, run_max, token: options.token.clone(), herald: None }
     }
 }
 

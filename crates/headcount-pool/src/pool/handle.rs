@@ -137,6 +137,12 @@ impl<K: Kind> PoolHandle<K> {
         self.engine.desk().roster.counts()
     }
 
+    /// How many workers are in a [`blocking`](crate::blocking) section.
+    #[must_use]
+    pub fn blocked(&self) -> u32 {
+        self.engine.desk().watchdog.blocked()
+    }
+
     /// The latest events and when they happened, by the clock of the pool.
     #[must_use]
     pub fn events(&self) -> Vec<(Timestamp, Event)> {
@@ -172,7 +178,8 @@ impl<K: Kind> PoolHandle<K> {
         Idle::new(&self.engine)
     }
 
-    /// Waits until no task waits and none runs, without closing the pool.
+    /// Waits until no task waits and none runs, without closing the pool. To be called from outside
+    /// of the pool: one of its own workers would wait for itself.
     pub fn await_idle(&self) {
         self.idle().wait();
     }
@@ -185,8 +192,9 @@ impl<K: Kind> PoolHandle<K> {
     /// Closes the pool, lets it run what waits until `timeout` is over, and hands back what has not
     /// begun by then.
     ///
-    /// With a timeout of zero no task begins any more. To be called from outside of the pool: one
-    /// of its own workers would wait for itself.
+    /// With a timeout of zero the line is emptied at once; what a worker or a submitter is just
+    /// handing over may still run. To be called from outside of the pool: one of its own workers
+    /// would wait for itself.
     pub fn drain(&self, timeout: Duration) -> Drained<K> {
         let deadline = self.engine.now() + timeout;
         if timeout.is_zero() {
@@ -220,7 +228,8 @@ impl<K: Kind> PoolHandle<K> {
             .map(Unrun::new)
             .collect();
         let counts = self.counts();
-        Drained { unrun, still_running: counts.busy + counts.written_off }
+        let beside = self.engine.floor.running_beside();
+        Drained { unrun, still_running: counts.busy + counts.written_off + beside }
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use headcount_core::Timestamp;
@@ -30,12 +30,14 @@ use crate::engine::{Engine, Kind, Watch};
 pub struct Idle<K: Kind> {
     watch: Watch<K>,
     deadline: Option<Timestamp>,
+    /// Who is called at the deadline.
+    alarmed: Option<Waker>,
 }
 
 impl<K: Kind> Idle<K> {
     pub(crate) fn new(engine: &Arc<Engine<K>>) -> Self {
         let watch = Watch::new(engine, |desk, engine| desk.is_idle(&engine.floor));
-        Self { watch, deadline: None }
+        Self { watch, deadline: None, alarmed: None }
     }
 
     /// Ready at `deadline` at the latest.
@@ -73,7 +75,11 @@ impl<K: Kind> Future for Idle<K> {
             if deadline <= self.watch.engine().now() {
                 return Poll::Ready(());
             }
-            self.watch.alarm_at(deadline, context.waker());
+            let known = self.alarmed.as_ref().is_some_and(|w| w.will_wake(context.waker()));
+            if !known {
+                self.watch.alarm_at(deadline, context.waker());
+                self.alarmed = Some(context.waker().clone());
+            }
         }
         Pin::new(&mut self.watch).poll(context)
     }

@@ -22,7 +22,7 @@ mod workplace;
 
 #[cfg(loom)]
 pub(crate) use admission::Admission;
-pub use builder::{BuildError, BuildFault, Builder, Workers};
+pub use builder::{BuildError, BuildFault, Builder, PanicPolicy, Workers};
 pub use diagnosis::{Bottleneck, Diagnosis, Doing, WorkerReport};
 pub use drained::{Drained, Unrun};
 pub use handle::PoolHandle;

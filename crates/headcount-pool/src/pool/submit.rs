@@ -129,7 +129,7 @@ impl<K: Kind> PoolHandle<K> {
     where
         K: Spawns<F>,
     {
-        let let_in = self.let_in_async(None).await;
+        let let_in = self.let_in_async(&TaskOptions::new()).await;
         self.if_let_in(let_in, task, |escorting, admission, task| {
             self.place_escorted(escorting, admission, task);
         })
@@ -215,28 +215,30 @@ impl<K: Kind> PoolHandle<K> {
     where
         K: Runs<F, Output = T>,
     {
-        self.submit_heralded(options, || None, task)
+        self.submit_heralded(&options, || None, task)
     }
 
     /// The same, with somebody who announces its end. The herald is called for when the task has
     /// been let in: to drop one is to announce.
     pub(crate) fn submit_heralded<F, T>(
         &self,
-        options: TaskOptions,
+        options: &TaskOptions,
         herald: impl FnOnce() -> Option<Messenger>,
         task: F,
     ) -> Result<TaskHandle<T>, SubmitError<F>>
     where
         K: Runs<F, Output = T>,
     {
-        let let_in = self.let_in(&options);
+        // Reckoned from before the wait for room, which is waiting as well.
+        let terms = self.terms(options);
+        let let_in = self.let_in(options);
         self.if_let_in(let_in, task, |escorting, admission, task| {
-            let terms = Terms { herald: herald(), ..self.terms(options) };
-            self.promise(escorting, admission, terms, task)
+            self.promise(escorting, admission, Terms { herald: herald(), ..terms }, task)
         })
     }
 
-    /// Runs `task` on a worker, and waits for room without blocking the thread.
+    /// Runs `task` on a worker, and waits for room without blocking the thread, whatever the
+    /// options say of a full line.
     ///
     /// # Errors
     ///
@@ -249,9 +251,11 @@ impl<K: Kind> PoolHandle<K> {
     where
         K: Runs<F, Output = T>,
     {
-        let let_in = self.let_in_async(options.class).await;
+        // Reckoned from before the wait for room, which is waiting as well.
+        let terms = self.terms(&options);
+        let let_in = self.let_in_async(&options).await;
         self.if_let_in(let_in, task, |escorting, admission, task| {
-            self.promise(escorting, admission, self.terms(options), task)
+            self.promise(escorting, admission, terms, task)
         })
     }
 

@@ -61,6 +61,7 @@ impl Unrun<Threads> {
 /// Runs what its submitter has to run, because the line is full or there is no worker.
 fn run_uncounted(engine: &Arc<Engine<Threads>>, work: &mut dyn Work) {
     let class = work.class();
+    let _beside = engine.beside();
     let outer_failed = take_failure();
     let ran = catch_unwind(AssertUnwindSafe(|| work.run(engine.now())));
     let fate = match ran {

@@ -69,6 +69,15 @@ impl<K: Kind> Home for Engine<K> {
         self.ended_unrun(fate);
     }
 
+    #[cfg(feature = "tokio")]
+    fn beside(self: Arc<Self>) -> Box<dyn Send + Sync> {
+        Box::new(Engine::beside(&self))
+    }
+
+    fn expired(&self, class: Option<Name>) {
+        Engine::expired(self, class);
+    }
+
     fn panicked(&self, class: Option<Name>, message: &str) {
         Engine::panicked(self, class, message.to_owned());
     }

@@ -112,7 +112,7 @@ pub enum TaskError {
     TimedOut,
     /// It made room for another task, or was not let in by the rule for a full line.
     Dropped,
-    /// It did not run before the pool was drained.
+    /// It did not run before the pool was drained, or before its runtime was gone.
     Returned,
 }
 

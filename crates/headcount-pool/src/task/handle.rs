@@ -3,7 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -11,11 +11,10 @@ use headcount_core::Clock;
 
 use super::context::workplace;
 use super::error::TaskError;
-use super::promise::{Inline, Pledge};
+use super::promise::{Pledge, Waiting};
 use crate::blocking::blocking;
 use crate::clock::Monotonic;
 use crate::park::Parker;
-use crate::sync::Mutex;
 use crate::sync::yield_now;
 
 /// A task that was taken in; its outcome can be joined by a thread or awaited.
@@ -33,14 +32,11 @@ use crate::sync::yield_now;
 #[must_use = "to run a task without waiting for it, use spawn"]
 pub struct TaskHandle<T> {
     pledge: Arc<dyn Pledge<T>>,
-    /// The task itself, once its awaiter polls it in the place of a worker. The lock is there for
-    /// a handle to be shared, and never waited for.
-    inline: Mutex<Option<Inline>>,
 }
 
 impl<T> TaskHandle<T> {
     pub(crate) fn new(pledge: Arc<dyn Pledge<T>>) -> Self {
-        Self { pledge, inline: Mutex::new(None) }
+        Self { pledge }
     }
 
     /// From here on the task hears of its token and of its deadline.
@@ -58,8 +54,8 @@ impl<T> TaskHandle<T> {
     /// # Errors
     ///
     /// When the task has no result: it panicked, was cancelled, or did not run.
-    pub fn join(mut self) -> Result<T, TaskError> {
-        self.help();
+    pub fn join(self) -> Result<T, TaskError> {
+        self.help(Waiting::Asleep);
         if self.comes_soon()
             && let Poll::Ready(outcome) = self.pledge.poll_outcome(Waker::noop())
         {
@@ -82,11 +78,13 @@ impl<T> TaskHandle<T> {
 
     /// Waits for the outcome, but no longer than `timeout`.
     ///
+    /// Unlike [`join`](Self::join) it leaves the task to the workers, since nobody knows how long
+    /// it takes. On a worker it counts as [`blocking`](crate::blocking), so that another can come.
+    ///
     /// # Errors
     ///
     /// Hands itself back when there is no outcome in time.
-    pub fn join_timeout(mut self, timeout: Duration) -> Result<Result<T, TaskError>, Self> {
-        self.help();
+    pub fn join_timeout(self, timeout: Duration) -> Result<Result<T, TaskError>, Self> {
         let clock = Monotonic::new();
         let deadline = clock.now() + timeout;
         let parker = Arc::new(Parker::default());
@@ -128,50 +126,24 @@ impl<T> TaskHandle<T> {
         self.pledge.is_done()
     }
 
-    /// Runs the task here if that is allowed and nobody has begun it.
-    fn help(&mut self) {
-        // A future cannot be polled by a thread that blocks: the runtime may owe it a wake-up that
-        // it only gets round to afterwards.
-        drop(self.inline().take());
-        self.run_here();
-    }
-
-    /// Runs the task here if this is a worker of its pool and nobody has begun it, and says so.
-    pub(crate) fn run_here(&self) -> bool {
-        workplace().is_some_and(|place| Arc::clone(&self.pledge).help(place.pool()))
-    }
-
-    /// The outcome, after a poll of the task if it is for its awaiter to poll it.
-    fn poll_outcome(&mut self, waker: &Waker) -> Poll<Result<T, TaskError>> {
-        if self.inline().is_none()
-            && let Some(place) = workplace()
-        {
-            *self.inline() = Arc::clone(&self.pledge).take_over(place.pool());
-        }
-        if let Some(task) = self.inline()
-            && task.as_mut().poll(&mut Context::from_waker(waker)).is_ready()
-        {
-            *self.inline() = None;
-        }
-        self.pledge.poll_outcome(waker)
-    }
-
-    fn inline(&mut self) -> &mut Option<Inline> {
-        self.inline.get_mut().unwrap_or_else(PoisonError::into_inner)
+    /// Lets the task run without a worker, if this is one of its pool and nobody has begun it, and
+    /// says so.
+    pub(crate) fn help(&self, waiting: Waiting) -> bool {
+        workplace().is_some_and(|place| Arc::clone(&self.pledge).help(place.pool(), waiting))
     }
 }
 
 /// Ready when there is an outcome; must not be polled after that.
 ///
-/// An async worker that awaits a task of its own pool polls it by itself, if nobody has begun it;
-/// so tasks that submit and await tasks cannot starve each other. Those that it awaits together
-/// take turns on it. Where it drops the handle before there is an outcome, the task runs on beside
-/// the workers.
+/// A worker that awaits a task of its own pool does not let it wait for a worker: a closure runs
+/// there and then, a future beside the workers. So tasks that submit and await tasks cannot starve
+/// each other; and one that awaits many of them at once lets all of those begin.
 impl<T> Future for TaskHandle<T> {
     type Output = Result<T, TaskError>;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.poll_outcome(context.waker())
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.help(Waiting::Polled);
+        self.pledge.poll_outcome(context.waker())
     }
 }
 

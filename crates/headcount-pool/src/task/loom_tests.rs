@@ -31,6 +31,13 @@ impl Home for Books {
         self.cancelled.fetch_add(1, Ordering::AcqRel);
     }
 
+    #[cfg(feature = "tokio")]
+    fn beside(self: Arc<Self>) -> Box<dyn Send + Sync> {
+        Box::new(())
+    }
+
+    fn expired(&self, _class: Option<Name>) {}
+
     fn panicked(&self, _class: Option<Name>, _message: &str) {}
 
     fn remind(&self, _at: Timestamp, _deadline: Weak<dyn Deadline>) {}

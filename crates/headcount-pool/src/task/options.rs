@@ -31,7 +31,7 @@ pub enum Overflow {
     /// runs the task itself instead, because its waiting might be what keeps the line full.
     #[default]
     Wait,
-    /// The submitter waits, but no longer than this.
+    /// The submitter waits, but no longer than this; a worker of the same pool does not wait.
     WaitFor(Duration),
     /// The task is handed back.
     Reject,
@@ -79,7 +79,7 @@ impl TaskOptions {
         self
     }
 
-    /// It is dropped if it has not begun within this. It does not wait longer, whatever happens.
+    /// It is dropped if it has not begun within this, counted from the call; an event says so.
     pub fn wait_max(mut self, wait_max: Duration) -> Self {
         self.wait_max = Some(wait_max);
         self

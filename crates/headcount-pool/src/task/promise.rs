@@ -10,7 +10,6 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::sync::{Arc, Weak};
 #[cfg(feature = "tokio")]
 use std::task::Context;
@@ -38,6 +37,13 @@ pub(crate) trait Home: Send + Sync {
     /// A task ended without a worker having counted it.
     fn ended(&self, fate: Fate);
 
+    /// A task runs beside the workers until what this returns is dropped.
+    #[cfg(feature = "tokio")]
+    fn beside(self: Arc<Self>) -> Box<dyn Send + Sync>;
+
+    /// A task waited for too long.
+    fn expired(&self, class: Option<Name>);
+
     /// A task panicked.
     fn panicked(&self, class: Option<Name>, message: &str);
 
@@ -63,17 +69,11 @@ pub(crate) struct Promise<F, T> {
     stopped: AtomicBool,
     terms: Terms,
     home: Arc<dyn Home>,
-    /// How somebody who waits runs the task instead, if it is a closure; whether it did.
+    /// How somebody who waits lets the task run without a worker: a closure there and then, a
+    /// future beside the workers. Whether it did.
     help: Option<fn(&Arc<Self>) -> bool>,
-    /// How somebody who waits goes on with the task instead, if it is a future.
-    take_over: Option<TakeOver<Self>>,
+    is_closure: bool,
 }
-
-/// Takes the future out of a promise, for its awaiter to poll it.
-pub(crate) type TakeOver<P> = fn(&Arc<P>) -> Option<Inline>;
-
-/// A future that its awaiter polls in the place of a worker. To drop it is to let it run on.
-pub(crate) type Inline = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 struct State<F, T> {
     stage: Stage<F, T>,
@@ -125,7 +125,7 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
         let state = State { stage, run_until: None, waiting: None, runner: None, herald };
         let stopped = AtomicBool::new(false);
         let state = Mutex::new(state);
-        Self { state, stopped, terms, home, help: None, take_over: None }
+        Self { state, stopped, terms, home, help: None, is_closure: false }
     }
 
     /// From here on it hears of its token and of its deadline.
@@ -154,10 +154,10 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
         &self.home
     }
 
-    /// Lets somebody who awaits it go on with it by `take_over`.
+    /// Lets somebody who waits for it `help` it along.
     #[cfg(feature = "tokio")]
-    pub(crate) fn taken_over_by(self, take_over: TakeOver<Self>) -> Self {
-        Self { take_over: Some(take_over), ..self }
+    pub(crate) fn helped_by(self, help: fn(&Arc<Self>) -> bool) -> Self {
+        Self { help: Some(help), ..self }
     }
 
     pub(crate) fn is_waiting(&self) -> bool {
@@ -238,6 +238,9 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
             }
             state.end(Err(error))
         };
+        if fate == Fate::Expired {
+            self.home.expired(self.terms.class);
+        }
         ended.announce();
         true
     }
@@ -261,11 +264,10 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
         if self.is_stopped() {
             return true;
         }
-        let mut state = lock(&self.state);
-        if !state.runner.as_ref().is_some_and(|known| known.will_wake(context.waker())) {
-            state.runner = Some(context.waker().clone());
-        }
-        drop(state);
+        // Cloned before and dropped after: what a waker does then is the user's.
+        let waker = context.waker().clone();
+        let before = lock(&self.state).runner.replace(waker);
+        drop(before);
         self.is_stopped()
     }
 
@@ -280,7 +282,8 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
 impl<F: FnOnce() -> T + Send + 'static, T: Send + 'static> Promise<F, T> {
     /// A closure, which somebody who waits can run.
     pub(crate) fn of_closure(home: Arc<dyn Home>, terms: Terms, task: F) -> Self {
-        Self { help: Some(Self::run_for_joiner), ..Self::new(home, terms, task) }
+        let help = Some(Self::run_for_joiner as fn(&Arc<Self>) -> bool);
+        Self { help, is_closure: true, ..Self::new(home, terms, task) }
     }
 
     /// Runs the closure, if it still waits. `None`: somebody else has counted it.
@@ -328,29 +331,37 @@ impl<F: FnOnce() -> T + Send + 'static, T: Send + 'static> Work for Arc<Promise<
     }
 }
 
+/// How somebody waits for a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waiting {
+    /// Its thread sleeps. A future is not helped then: the runtime might leave it to that thread.
+    Asleep,
+    /// It is polled.
+    Polled,
+}
+
 /// What a handle asks of a promise, whatever its task is.
 pub(crate) trait Pledge<T>: Send + Sync {
     fn poll_outcome(&self, waker: &Waker) -> Poll<Result<T, TaskError>>;
     fn is_done(&self) -> bool;
     fn cancel(&self);
-    /// Runs the task here, if it still waits and this thread is a worker of its pool; whether it
-    /// did.
-    fn help(self: Arc<Self>, pool: usize) -> bool;
-    /// Takes the task out to go on with it here, on the same conditions.
-    fn take_over(self: Arc<Self>, pool: usize) -> Option<Inline>;
+    /// Lets the task run without a worker, if it still waits and this thread is a worker of its
+    /// pool; whether it did.
+    fn help(self: Arc<Self>, pool: usize, waiting: Waiting) -> bool;
     /// From here on it hears of its token and of its deadline.
     fn arm(self: Arc<Self>);
 }
 
 impl<F: Send + 'static, T: Send + 'static> Pledge<T> for Promise<F, T> {
     fn poll_outcome(&self, waker: &Waker) -> Poll<Result<T, TaskError>> {
+        let waker = waker.clone();
         let mut state = lock(&self.state);
         match std::mem::replace(&mut state.stage, Stage::Over) {
             Stage::Done(result) => Poll::Ready(result),
             Stage::Over => panic!("the outcome of a task can be taken once"),
             unfinished => {
                 state.stage = unfinished;
-                let before = state.waiting.replace(waker.clone());
+                let before = state.waiting.replace(waker);
                 drop(state);
                 drop(before);
                 Poll::Pending
@@ -366,14 +377,9 @@ impl<F: Send + 'static, T: Send + 'static> Pledge<T> for Promise<F, T> {
         Promise::cancel(self);
     }
 
-    fn help(self: Arc<Self>, pool: usize) -> bool {
-        let help = self.help.filter(|_| self.home.pool() == pool);
-        help.is_some_and(|help| help(&self))
-    }
-
-    fn take_over(self: Arc<Self>, pool: usize) -> Option<Inline> {
-        let take_over = self.take_over.filter(|_| self.home.pool() == pool)?;
-        take_over(&self)
+    fn help(self: Arc<Self>, pool: usize, waiting: Waiting) -> bool {
+        let helps = self.home.pool() == pool && (self.is_closure || waiting == Waiting::Polled);
+        self.help.filter(|_| helps).is_some_and(|help| help(&self))
     }
 
     fn arm(self: Arc<Self>) {

@@ -14,9 +14,9 @@ use std::task::{Context, Poll};
 use headcount_core::{Name, Timestamp};
 use tokio::runtime::Handle;
 
-use super::context::{Stoppable, as_stoppable, swap_failure};
+use super::context::{Stoppable, Workplace, as_stoppable, enter_workplace, swap_failure};
 use super::error::{TaskError, drop_quietly, message_of};
-use super::promise::{Home, Inline, Promise, Terms};
+use super::promise::{Home, Promise, Terms};
 use crate::engine::Fate;
 
 /// A future on the heap.
@@ -85,7 +85,7 @@ pub trait Job: Send + Sync {
 impl<F: Future<Output = T> + Send + 'static, T: Send + 'static> Promise<F, T> {
     /// A future, which another task of its pool that awaits it can poll.
     pub(crate) fn of_future(home: Arc<dyn Home>, terms: Terms, task: F) -> Self {
-        Self::new(home, terms, task).taken_over_by(take_over)
+        Self::new(home, terms, task).helped_by(run_beside)
     }
 }
 
@@ -211,13 +211,19 @@ impl fmt::Debug for Run {
 pub(crate) struct Aside {
     run: Option<Run>,
     home: Arc<dyn Home>,
+    /// By which the pool knows that it is not idle.
+    #[expect(dead_code, reason = "it is there to be dropped")]
+    beside: Box<dyn Send + Sync>,
 }
 
 impl Aside {
     /// Begins what waited. `None`: there was nothing left to run, and it has been counted.
     pub(crate) fn begin(home: Arc<dyn Home>, work: TaskWork) -> Option<Self> {
         match Run::begin(work, home.now()) {
-            Ok(run) => Some(Self { run: Some(run), home }),
+            Ok(run) => {
+                let beside = Arc::clone(&home).beside();
+                Some(Self { run: Some(run), home, beside })
+            }
             Err(fate) => {
                 if let Some(fate) = fate {
                     home.ended(fate);
@@ -243,8 +249,13 @@ impl Future for Aside {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let pool = self.home.pool();
         let Some(run) = &mut self.run else { return Poll::Ready(()) };
-        match run.poll(context) {
+        // A task of the pool like any other: what it waits for is helped along as well.
+        let before = enter_workplace(Some(Arc::new(PlaceBeside { pool })));
+        let polled = run.poll(context);
+        enter_workplace(before);
+        match polled {
             Poll::Ready(ended) => {
                 self.end(ended);
                 Poll::Ready(())
@@ -254,47 +265,41 @@ impl Future for Aside {
     }
 }
 
+/// Where a task runs that no worker runs. That it blocks is nothing to the pool.
+struct PlaceBeside {
+    pool: usize,
+}
+
+impl Workplace for PlaceBeside {
+    fn pool(&self) -> usize {
+        self.pool
+    }
+
+    fn blocks(&self) {}
+
+    fn unblocks(&self) {}
+}
+
 impl Drop for Aside {
     fn drop(&mut self) {
         self.end(Ok(Fate::Stopped));
     }
 }
 
-/// Begins a task that waits, for its awaiter to poll it.
-fn take_over<F, T>(promise: &Arc<Promise<F, T>>) -> Option<Inline>
+/// Lets a task that waits run beside the workers, because one of them waits for it.
+///
+/// Not polled by who waits: that one may stop doing so and wait for something else, which this task
+/// is to bring about.
+fn run_beside<F, T>(promise: &Arc<Promise<F, T>>) -> bool
 where
     F: Future<Output = T> + Send + 'static,
     T: Send + 'static,
 {
+    let Ok(runtime) = Handle::try_current() else { return false };
     let home = Arc::clone(promise.home());
-    let aside = Aside::begin(home, TaskWork::Promised(Arc::clone(promise) as _))?;
-    Some(Box::pin(Helped { aside: Some(aside), runtime: Handle::try_current().ok() }))
-}
-
-/// A task that its awaiter polls. If that stops doing so, the runtime does it.
-struct Helped {
-    aside: Option<Aside>,
-    /// Where its awaiter runs. `None`: outside of any; then it ends with its awaiter.
-    runtime: Option<Handle>,
-}
-
-impl Future for Helped {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let Some(aside) = &mut self.aside else { return Poll::Ready(()) };
-        let polled = Pin::new(aside).poll(context);
-        if polled.is_ready() {
-            self.aside = None;
-        }
-        polled
-    }
-}
-
-impl Drop for Helped {
-    fn drop(&mut self) {
-        if let (Some(aside), Some(runtime)) = (self.aside.take(), &self.runtime) {
-            runtime.spawn(aside);
-        }
-    }
+    let aside = Aside::begin(home, TaskWork::Promised(Arc::clone(promise) as _));
+    aside.is_some_and(|aside| {
+        drop(runtime.spawn(aside));
+        true
+    })
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Weak};
 
+use super::error::quietly;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, lock};
 
@@ -63,7 +64,10 @@ impl CancelToken {
             self.state.cancelled.store(true, Ordering::Release);
             std::mem::take(&mut listeners.list)
         };
-        listeners.iter().filter_map(Weak::upgrade).for_each(|listener| listener.cancelled());
+        listeners
+            .iter()
+            .filter_map(Weak::upgrade)
+            .for_each(|listener| quietly(|| listener.cancelled()));
     }
 
     /// Whether somebody has cancelled it.

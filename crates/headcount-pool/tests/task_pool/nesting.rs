@@ -106,3 +106,76 @@ fn a_task_runs_on_when_its_awaiter_loses_interest() {
         done.notified().await;
     });
 }
+
+#[test]
+fn a_task_that_awaits_a_group_of_its_own_pool_cannot_starve() {
+    on_both(|| async {
+        let pool = pool_of(1);
+        let own = pool.handle();
+        let sum = pool.submit(async move {
+            let mut group = own.group();
+            for n in 1..=10 {
+                group.spawn(async move { n }).expect("open");
+            }
+            group.try_join_async().await.map(|parts| parts.into_iter().sum::<u32>())
+        });
+        assert_eq!(sum.expect("open").await, Ok(Ok(55)));
+    });
+}
+
+#[test]
+fn a_task_that_waits_for_room_in_its_own_line_does_not_wait_for_itself() {
+    on_both(|| async {
+        let pool = TaskPool::builder().workers(1).queue_len_max(1).build().expect("a runtime");
+        let own = pool.handle();
+        let task = pool.submit(async move {
+            for _ in 0..5 {
+                own.spawn_async(async {}).await.expect("open");
+            }
+        });
+        assert_eq!(task.expect("open").await, Ok(()));
+        pool.idle().await;
+        assert_eq!(pool.snapshot().counters.completed, 6, "what ran beside counts, too");
+    });
+}
+
+#[test]
+fn a_task_that_was_awaited_for_a_moment_runs_on() {
+    on_both(|| async {
+        let pool = pool_of(1);
+        let own = pool.handle();
+        let outer = pool.submit(async move {
+            let (send, receive) = oneshot::channel();
+            let mut inner = own.submit(async move {
+                yield_now().await;
+                send.send(7).expect("somebody waits");
+            });
+            let inner = inner.as_mut().expect("open");
+            // Awaited, given up, and kept; then its word is waited for.
+            tokio::select! {
+                biased;
+                _ = inner => {}
+                () = yield_now() => {}
+            }
+            receive.await
+        });
+        assert_eq!(outer.expect("open").await, Ok(Ok(7)));
+    });
+}
+
+#[test]
+fn two_things_awaited_by_one_task_do_not_forget_each_other() {
+    on_both(|| async {
+        let pool = pool_of(2);
+        let gate = Gate::new();
+        pool.spawn(gate.pass()).expect("open");
+        gate.until_began(1).await;
+        let resize = pool.resize(headcount_core::Staffing::exactly(1));
+        let both = async { tokio::join!(pool.idle(), resize) };
+        let opened = async {
+            yield_now().await;
+            gate.open();
+        };
+        tokio::join!(both, opened);
+    });
+}
