@@ -207,6 +207,7 @@ impl<K: Kind> PoolHandle<K> {
     /// # Errors
     ///
     /// Hands the task back with the reason when the pool does not take it in.
+    #[expect(clippy::needless_pass_by_value, reason = "options are written for one call")]
     pub fn submit_with<F, T>(
         &self,
         options: TaskOptions,
