@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use headcount_pool::{Overflow, Refusal, TaskError, TaskHandle, TaskOptions, ThreadPool};
 
 use crate::support::{
-    Calls, Dice, Gate, LIMIT, count_in, counter, eventually, read, within, worker_threads,
+    Calls, Dice, Gate, LIMIT, count_in, counter, eventually, keep_busy, read, within,
+    worker_threads,
 };
 
 /// A pool of one worker that is at the gate, with a line for `queue_len_max`.
@@ -192,7 +193,7 @@ fn wait_for_gives_up_in_time_and_hands_back_the_task() {
 }
 
 /// Others take each place that becomes free. Whoever waits is called each time, in vain; that
-/// must not begin its waiting anew.
+/// must not begin its waiting anew. A bound and no proof: it seldom loses often enough in a row.
 #[test]
 fn wait_for_gives_up_in_time_though_others_are_faster() {
     let pool =
@@ -378,6 +379,22 @@ impl Again {
         // Refused once the test is over and the pool is closed.
         drop(submitted);
     }
+}
+
+/// The line never runs empty, so no worker comes to the desk of its own accord.
+#[test]
+fn a_pause_under_load_does_not_wait_for_a_lull() {
+    let pool = ThreadPool::builder().name("stop").workers(2).build().expect("no fault");
+    let over = Arc::new(AtomicBool::new(false));
+    (0..8).for_each(|_| keep_busy(&pool, &over));
+    for _ in 0..20 {
+        pool.pause();
+        eventually("nobody is at work", || pool.counts().busy == 0);
+        assert_eq!(pool.snapshot().queued, 8);
+        pool.resume();
+        eventually("they go on", || 0 < pool.counts().busy);
+    }
+    over.store(true, Ordering::SeqCst);
 }
 
 #[test]

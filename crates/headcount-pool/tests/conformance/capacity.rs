@@ -1,6 +1,9 @@
 //! How many workers there are: never more than allowed, and a resize that is felt.
 
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
+use std::task::Context;
 use std::thread;
 use std::time::Duration;
 
@@ -8,7 +11,8 @@ use headcount_core::Staffing;
 use headcount_pool::{ThreadPool, blocking};
 
 use crate::support::{
-    Dice, Gate, LIMIT, Peak, count_in, counter, eventually, read, within, worker_threads,
+    Calls, Dice, Gate, LIMIT, Peak, count_in, counter, eventually, keep_busy, read, within,
+    worker_threads,
 };
 
 #[test]
@@ -283,13 +287,28 @@ fn a_resize_that_another_one_overtook_is_done() {
     let gate = Gate::new();
     (0..2).for_each(|_| pool.spawn(gate.task()).expect("open"));
     gate.wait_for(2);
-    let first = pool.resize(Staffing::exactly(1));
-    let waiting = thread::scope(|scope| {
-        let waiting = scope.spawn(|| first.wait_timeout(LIMIT));
-        drop(pool.resize(Staffing::exactly(2)));
-        waiting.join().expect("no panic")
-    });
-    assert!(waiting && first.progress().superseded);
+    let mut first = pool.resize(Staffing::exactly(1));
+    let calls = Arc::new(Calls::default());
+    let polled = Pin::new(&mut first).poll(&mut Context::from_waker(&calls.waker()));
+    assert!(polled.is_pending(), "both are at the gate");
+    drop(pool.resize(Staffing::exactly(2)));
+    eventually("who waits for the first is told", || 0 < calls.count());
+    assert!(first.is_done() && first.progress().superseded);
+}
+
+/// The line never runs empty, so no worker comes to the desk of its own accord.
+#[test]
+fn a_shrink_under_load_does_not_wait_for_a_lull() {
+    let pool = ThreadPool::builder().name("lull").workers(3).build().expect("no fault");
+    let over = Arc::new(AtomicBool::new(false));
+    (0..12).for_each(|_| keep_busy(&pool, &over));
+    for size in [1, 3, 1] {
+        assert!(pool.resize(Staffing::exactly(size)).wait_timeout(LIMIT));
+        assert_eq!(pool.counts().live, size);
+    }
+    eventually("one thread", || worker_threads("lull") == 1);
+    assert!(!pool.idle().is_now(), "there was no lull");
+    over.store(true, Ordering::SeqCst);
 }
 
 #[test]

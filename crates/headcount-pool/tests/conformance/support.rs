@@ -1,12 +1,14 @@
 //! What the tests share: waiting for events with a limit, gates that hold tasks, a look at the
 //! kernel's list of threads, and dice.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Wake, Waker};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
+
+use headcount_pool::{PoolHandle, Threads};
 
 /// Longer than anything takes, even where many others use the machine.
 pub(crate) const LIMIT: Duration = Duration::from_secs(20);
@@ -222,4 +224,16 @@ pub(crate) fn count_in(counter: &Arc<AtomicUsize>) -> impl FnOnce() + Send + use
 
 pub(crate) fn read(counter: &AtomicUsize) -> usize {
     counter.load(Ordering::SeqCst)
+}
+
+/// A task that submits itself again and again until it is over.
+pub(crate) fn keep_busy(pool: &PoolHandle<Threads>, over: &Arc<AtomicBool>) {
+    let (again, until) = (pool.clone(), Arc::clone(over));
+    let submitted = pool.spawn(move || {
+        if !until.load(Ordering::SeqCst) {
+            keep_busy(&again, &until);
+        }
+    });
+    // Refused once the test is over and the pool is closed.
+    drop(submitted);
 }

@@ -34,10 +34,11 @@ fn busy_parked_queued_and_the_oldest_wait_are_as_they_are() {
     pool.spawn(gate.task()).expect("open");
     gate.wait_for(3);
     let began = Instant::now();
-    (0..5).for_each(|_| pool.spawn(|| ()).expect("open"));
+    pool.spawn(|| ()).expect("open");
     let submitted = began.elapsed();
     assert!(!pool.idle().wait_timeout(Duration::from_millis(20)));
     let at_least = began.elapsed().checked_sub(submitted).expect("later");
+    (0..4).for_each(|_| pool.spawn(|| ()).expect("open"));
     let snapshot = pool.snapshot();
     let at_most = began.elapsed();
     assert_eq!((snapshot.busy, snapshot.parked, snapshot.queued), (3, 0, 5));
@@ -64,6 +65,27 @@ fn a_busy_worker_is_never_counted_as_idle() {
     assert!(!pool.idle().wait_timeout(Duration::from_millis(20)));
     let snapshot = pool.snapshot();
     assert_eq!((snapshot.busy, snapshot.live, snapshot.longest_idle), (2, 2, None));
+}
+
+#[test]
+fn the_idle_clock_begins_when_a_worker_parks() {
+    let idle_time = Duration::from_millis(150);
+    let pool = ThreadPool::builder().name("clock").workers(0..=2).idle_time(idle_time).build();
+    let pool = pool.expect("no fault");
+    let gate = Gate::new();
+    (0..2).for_each(|_| pool.spawn(gate.task()).expect("open"));
+    gate.wait_for(2);
+    assert!(!pool.idle().wait_timeout(idle_time * 2), "they are at the gate");
+    let opened = Instant::now();
+    gate.open();
+    assert!(pool.idle().wait_timeout(LIMIT));
+    let snapshot = pool.snapshot();
+    let since = opened.elapsed();
+    assert!(snapshot.longest_idle.is_none_or(|idle| idle <= since), "{snapshot:?}");
+    // On a machine that stood still meanwhile their time may be up.
+    assert!(idle_time <= since || snapshot.parked == 2, "{snapshot:?}");
+    eventually("their time is up", || pool.counts().live == 0);
+    assert!(idle_time <= opened.elapsed());
 }
 
 #[test]
@@ -100,6 +122,15 @@ fn tiny_tasks_are_all_counted_and_measured() {
     }
     let snapshot = pool.snapshot();
     assert_eq!((read(&ran), snapshot.counters.completed), (20_060, 20_060));
+    // Stopped in the middle of a group that is measured as one.
+    for _ in 0..20 {
+        pool.spawn_all((0..1_003).map(|_| count_in(&ran))).expect("open");
+        pool.pause();
+        eventually("nobody is at work", || pool.counts().busy == 0);
+        assert_eq!(pool.snapshot().counters.completed, read(&ran) as u64);
+        pool.resume();
+        assert!(pool.idle().wait_timeout(LIMIT));
+    }
     assert_eq!(snapshot.service_logs.map(|logs| logs.count), Some(20_060));
     assert_eq!((snapshot.counters.submitted, snapshot.counters.started), (20_060, 20_060));
 }
