@@ -15,7 +15,7 @@ use super::errands::Errands;
 use super::floor::{Entry, Floor};
 use super::hooks::WorkerHooks;
 use super::line::Line;
-use super::notice::ROOM;
+use super::notice::{QUICK, ROOM};
 use super::tally::{Counter, Fate, Tally};
 use super::timers::Alarm;
 use super::watchdog::Watchdog;
@@ -27,8 +27,11 @@ use crate::sync::atomic::{AtomicU64, Ordering, fence};
 use crate::sync::{Mutex, MutexGuard, lock};
 use crate::task::{drop_quietly, quietly};
 
-/// While tasks are short, those who wait for a place are called when there are so many.
+/// While tasks are short, those who wait for a place are called when there are so many: to be put to
+/// sleep and woken costs each of them as much as many short tasks do.
 const ROOM_AT_ONCE_MAX: u64 = 256;
+/// The same while they are tiny.
+const ROOM_AT_ONCE_MAX_QUICK: u64 = 8192;
 
 /// What a pool is made with.
 #[derive(Debug)]
@@ -265,7 +268,12 @@ impl<K: Kind> Engine<K> {
     #[cold]
     fn serve_room(self: &Arc<Self>, short: bool) {
         let len_max = self.floor.door.len_max();
-        let at_once = if short { (len_max / 8).clamp(1, ROOM_AT_ONCE_MAX) } else { 1 };
+        let quick = self.floor.notice.read() & QUICK != 0;
+        let at_once = match short {
+            true if quick => (len_max / 8).clamp(1, ROOM_AT_ONCE_MAX_QUICK),
+            true => (len_max / 8).clamp(1, ROOM_AT_ONCE_MAX),
+            false => 1,
+        };
         if self.floor.queued() + at_once <= len_max {
             self.visit(0, |desk, _, errands| desk.serve_room(&self.floor, errands));
         }
