@@ -16,6 +16,9 @@ mod policies;
 mod pool;
 #[path = "../examples/submit.rs"]
 mod submit;
+#[cfg(feature = "tokio")]
+#[path = "../examples/task_pool.rs"]
+mod task_pool;
 
 #[test]
 fn a_pool_runs_from_its_first_task_to_its_end() {
@@ -55,4 +58,10 @@ fn a_pool_tells_of_itself() {
 #[test]
 fn a_pool_goes_home_with_what_was_not_done() {
     life_cycle::main().expect("the example ends well");
+}
+
+#[cfg(feature = "tokio")]
+#[test]
+fn the_same_words_for_async_tasks() {
+    task_pool::main().expect("the example ends well");
 }

@@ -27,8 +27,8 @@ use crate::sync::atomic::{AtomicU64, Ordering, fence};
 use crate::sync::{Mutex, MutexGuard, lock};
 use crate::task::{drop_quietly, quietly};
 
-/// While tasks are short, those who wait for a place are called when there are so many: to be put to
-/// sleep and woken costs each of them as much as many short tasks do.
+/// While tasks are short, those who wait for a place are called when there are so many: to be put
+/// to sleep and woken costs each of them as much as many short tasks do.
 const ROOM_AT_ONCE_MAX: u64 = 256;
 /// The same while they are tiny.
 const ROOM_AT_ONCE_MAX_QUICK: u64 = 8192;
