@@ -245,11 +245,25 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
         true
     }
 
+    /// Writes down that its time is up, if that is so and it still runs. A closure may run on; what
+    /// comes of it nobody waits for any more.
+    fn run_out(&self, now: Timestamp) -> Option<Ended<F, T>> {
+        let mut state = lock(&self.state);
+        let runs = matches!(state.stage, Stage::Running);
+        if !runs || state.run_until.is_none_or(|at| now < at) {
+            return None;
+        }
+        // In one step: the runner of a future that is asked to stop must find this outcome, and
+        // whoever waits, once told, must find that the task was asked.
+        self.stopped.store(true, Ordering::Release);
+        Some(state.end(Err(TaskError::TimedOut)))
+    }
+
     /// Asks a task that runs to stop.
     fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
         if let Some(waker) = self.take_runner() {
-            waker.wake();
+            quietly(|| waker.wake());
         }
     }
 
@@ -408,12 +422,9 @@ impl<F: Send + 'static, T: Send + 'static> Deadline for Promise<F, T> {
         if self.terms.expires_at.is_some_and(|at| at <= now) && self.give_up(Fate::Expired) {
             self.home.ended(Fate::Expired);
         }
-        let ran_out = lock(&self.state).run_until.is_some_and(|at| at <= now);
-        if ran_out {
-            // Before it is asked to stop: the runner of a future would say that it was cancelled.
-            // A closure may run on; what comes of it nobody waits for any more.
-            drop(self.conclude(Err(TaskError::TimedOut)));
+        if let Some(ended) = self.run_out(now) {
             self.stop();
+            ended.announce();
         }
     }
 }
