@@ -7,7 +7,7 @@ use std::time::Duration;
 use headcount_core::{Name, Timestamp};
 
 use crate::sync::{Mutex, lock};
-use crate::task::quietly;
+use crate::unhurt::quietly;
 
 /// Something that happened in a pool and that somebody may want to know.
 ///

@@ -24,9 +24,12 @@
 //! ```
 
 mod clock;
+#[cfg(test)]
+mod dice;
 mod park;
 mod spans;
 mod sync;
+mod unhurt;
 
 mod engine;
 mod event;

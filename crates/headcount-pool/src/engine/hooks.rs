@@ -30,7 +30,7 @@ impl WorkerHooks {
 fn call<K: Kind>(hook: Option<&Hook>, name: &'static str, engine: &Engine<K>, slot: usize) {
     let Some(hook) = hook else { return };
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| hook(slot))) {
-        crate::task::drop_quietly(payload);
+        crate::unhurt::drop_quietly(payload);
         engine.events.tell(engine.now(), Event::HookPanicked { hook: name });
     }
 }

@@ -7,7 +7,7 @@ use headcount_core::roster::WorkerId;
 use super::Kind;
 use super::machine::Engine;
 use super::timers::Alarm;
-use crate::task::quietly;
+use crate::unhurt::quietly;
 
 /// So many workers are started before the keeper looks again at what else there is to do.
 const STARTS_MAX: u32 = 32;

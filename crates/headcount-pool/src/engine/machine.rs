@@ -25,7 +25,7 @@ use crate::policy::Policies;
 use crate::pool::{BlockedShare, PanicPolicy};
 use crate::sync::atomic::{AtomicU64, Ordering, fence};
 use crate::sync::{Mutex, MutexGuard, lock};
-use crate::task::{drop_quietly, quietly};
+use crate::unhurt::{drop_quietly, quietly};
 
 /// While tasks are short, those who wait for a place are called when there are so many: to be put
 /// to sleep and woken costs each of them as much as many short tasks do.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::Waker;
 
 use crate::sync::{Mutex, lock};
-use crate::task::quietly;
+use crate::unhurt::quietly;
 
 /// The indices of tasks that have ended, in that order.
 #[derive(Debug, Default)]

@@ -6,6 +6,7 @@
 use std::panic::catch_unwind;
 
 use super::gate::{Abandoned, Entry, Gate, Request, Standing, Ticket};
+use crate::dice::Dice;
 
 const SEEDS: u64 = 24;
 const EVENTS_PER_SEED: u32 = 20_000;
@@ -65,13 +66,13 @@ struct Model {
     limit: u32,
     came: u32,
     left: u32,
-    dice: u64,
+    dice: Dice,
     seen: Seen,
 }
 
 impl Model {
     fn new(seed: u64) -> Self {
-        let dice = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+        let dice = Dice::new(seed);
         let (people, seen) = (Vec::new(), Seen::default());
         Self { gate: Gate::new(2), people, limit: 2, came: 0, left: 0, dice, seen }
     }
@@ -92,12 +93,8 @@ impl Model {
         self.seen
     }
 
-    /// Marsaglia's xorshift.
     fn below(&mut self, end: usize) -> usize {
-        self.dice ^= self.dice << 13;
-        self.dice ^= self.dice >> 7;
-        self.dice ^= self.dice << 17;
-        usize::try_from((self.dice >> 16) % end as u64).expect("less than a usize")
+        self.dice.below(end)
     }
 
     fn met(&mut self, case: Case) {

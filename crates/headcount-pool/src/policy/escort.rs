@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::hook::{Baggage, Ending, Rejection, TaskView, Verdict};
 use super::set::Asked;
-use super::unhurt::{Panicked, unhurt};
 use crate::sync::Arc;
+use crate::unhurt::{Panicked, unhurt};
 
 /// Goes with a task from its submission to its end, for the policies that accepted it.
 ///

@@ -8,7 +8,6 @@ mod hook;
 mod set;
 
 mod escort;
-mod unhurt;
 
 mod breaker;
 mod rate;

@@ -5,7 +5,7 @@ use std::fmt;
 use headcount_core::Name;
 
 use crate::engine::{Fate, Kind};
-use crate::task::drop_quietly;
+use crate::unhurt::drop_quietly;
 
 /// What was left when a pool was drained.
 ///

@@ -33,10 +33,7 @@ impl<K: Kind> PoolHandle<K> {
         &self,
         options: &TaskOptions,
     ) -> Result<(Option<Escorting>, Admission), Refusal> {
-        if options.token.as_ref().is_some_and(CancelToken::is_cancelled) {
-            return Err(Refusal::Cancelled);
-        }
-        let escorting = self.ask(options.class)?;
+        let escorting = self.ask(options)?;
         let admission = self.engine().admit(options.overflow.unwrap_or(self.overflow()))?;
         Ok((escorting, admission))
     }
@@ -46,15 +43,17 @@ impl<K: Kind> PoolHandle<K> {
         &self,
         options: &TaskOptions,
     ) -> Result<(Option<Escorting>, Admission), Refusal> {
-        if options.token.as_ref().is_some_and(CancelToken::is_cancelled) {
-            return Err(Refusal::Cancelled);
-        }
-        let escorting = self.ask(options.class)?;
+        let escorting = self.ask(options)?;
         let admission = self.engine().admit_async().await?;
         Ok((escorting, admission))
     }
 
-    fn ask(&self, class: Option<Name>) -> Result<Option<Escorting>, Refusal> {
+    /// Asks the task's token, then policies.
+    fn ask(&self, options: &TaskOptions) -> Result<Option<Escorting>, Refusal> {
+        if options.token.as_ref().is_some_and(CancelToken::is_cancelled) {
+            return Err(Refusal::Cancelled);
+        }
+        let class = options.class;
         if !self.policies().any_enabled() {
             return Ok(None);
         }

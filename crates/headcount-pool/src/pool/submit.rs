@@ -10,9 +10,8 @@ use super::handle::PoolHandle;
 use crate::engine::{Fate, Kind};
 use crate::group::Messenger;
 use crate::sync::atomic::Ordering;
-use crate::task::{
-    Home, Overflow, Refusal, SubmitError, TaskHandle, TaskOptions, Terms, drop_quietly,
-};
+use crate::task::{Home, Overflow, Refusal, SubmitError, TaskHandle, TaskOptions, Terms};
+use crate::unhurt::drop_quietly;
 
 /// A kind of pool that can run `F`: threads run closures, async workers run futures.
 ///

@@ -17,9 +17,10 @@ use super::submit::{Bond, Runs, Spawns};
 use super::workplace::Place;
 use crate::engine::{Badge, Engine, Entry, Fate, Kind, Standing};
 use crate::task::{
-    Once, Promise, SmallWork, TaskHandle, Work, enter_workplace, message_of, quietly,
-    report_failure, small, take_failure,
+    Once, Promise, SmallWork, TaskHandle, Work, enter_workplace, message_of, report_failure, small,
+    take_failure,
 };
+use crate::unhurt::quietly;
 
 /// The kind of pool whose workers are OS threads.
 ///

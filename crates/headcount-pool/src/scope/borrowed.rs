@@ -17,7 +17,7 @@ use super::erase::{Erased, erase};
 use crate::blocking::blocking;
 use crate::pool::{PoolHandle, Threads};
 use crate::sync::{Condvar, Mutex, lock};
-use crate::task::drop_quietly;
+use crate::unhurt::drop_quietly;
 
 /// Where tasks can be spawned that borrow what outlives the call of
 /// [`scope`](PoolHandle::scope).

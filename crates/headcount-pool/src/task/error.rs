@@ -4,6 +4,7 @@ use std::any::Any;
 use std::fmt;
 
 use crate::policy::Rejection;
+use crate::unhurt::drop_quietly;
 
 /// Why a pool did not take a task in.
 ///
@@ -143,21 +144,5 @@ pub(crate) fn message_of(payload: Box<dyn Any + Send>) -> String {
                 "it said nothing that can be told".to_owned()
             }
         },
-    }
-}
-
-/// Does something of the user's. A panic of it hurts nobody.
-pub(crate) fn quietly(act: impl FnOnce()) {
-    if let Err(payload) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(act)) {
-        drop_quietly(payload);
-    }
-}
-
-/// Drops something of the user's. A panic of its drop hurts nobody.
-pub(crate) fn drop_quietly<T>(value: T) {
-    let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(value)));
-    if let Err(payload) = dropped {
-        // Not dropped as well: that might go on for ever.
-        std::mem::forget(payload);
     }
 }

@@ -23,7 +23,7 @@ pub use token::CancelToken;
 pub(crate) use context::{
     Workplace, enter_workplace, has_failed, has_timed_out, take_failure, workplace,
 };
-pub(crate) use error::{drop_quietly, message_of, quietly};
+pub(crate) use error::message_of;
 pub(crate) use promise::{Home, Promise, Terms, Waiting};
 #[cfg(feature = "tokio")]
 pub(crate) use run::{Aside, Run, TaskWork};

@@ -19,13 +19,14 @@ use std::time::Duration;
 use headcount_core::{Name, Timestamp};
 
 use super::context::{Stoppable, as_stoppable, report_failure, take_failure};
-use super::error::{TaskError, drop_quietly, message_of, quietly};
+use super::error::{TaskError, message_of};
 use super::token::{CancelToken, Listener};
 use super::work::Work;
 use crate::engine::{Deadline, Fate};
 use crate::group::Messenger;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, lock};
+use crate::unhurt::{drop_quietly, quietly};
 
 /// The pool of a promise, as far as it needs one.
 pub(crate) trait Home: Send + Sync {
@@ -278,10 +279,13 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
         if self.is_stopped() {
             return true;
         }
-        // Cloned before and dropped after: what a waker does then is the user's.
-        let waker = context.waker().clone();
-        let before = lock(&self.state).runner.replace(waker);
-        drop(before);
+        // To compare is ours; to clone and to drop is the user's, and done without the lock.
+        let is_known = |known: &Waker| known.will_wake(context.waker());
+        if !lock(&self.state).runner.as_ref().is_some_and(is_known) {
+            let waker = context.waker().clone();
+            let before = lock(&self.state).runner.replace(waker);
+            drop(before);
+        }
         self.is_stopped()
     }
 

@@ -15,9 +15,10 @@ use headcount_core::{Name, Timestamp};
 use tokio::runtime::Handle;
 
 use super::context::{Stoppable, Workplace, as_stoppable, enter_workplace, swap_failure};
-use super::error::{TaskError, drop_quietly, message_of};
+use super::error::{TaskError, message_of};
 use super::promise::{Home, Promise, Terms};
 use crate::engine::Fate;
+use crate::unhurt::drop_quietly;
 
 /// A future on the heap.
 type Body<T> = Pin<Box<dyn Future<Output = T> + Send>>;

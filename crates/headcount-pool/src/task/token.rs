@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-use super::error::quietly;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, lock};
+use crate::unhurt::quietly;
 
 /// Hears of a cancellation.
 pub(crate) trait Listener: Send + Sync {

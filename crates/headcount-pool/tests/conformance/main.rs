@@ -82,8 +82,8 @@
 //!     `probes_that_never_report_do_not_wedge_it`
 //! 21. *sleeping on a worker between tries*: not applicable: a pool does not try again by itself,
 //!     and its timers are the keeper's
-//! 22. *use after free in lock-free code*: there is no unsafe code here;
-//!     `a_thread_that_ends_may_still_use_the_pool` for what remains of it
+//! 22. *use after free in lock-free code*: the only unsafe code is that of scopes, which has tests
+//!     of its own (`tests/scope.rs`); `a_thread_that_ends_may_still_use_the_pool`
 //!
 //! Also: a policy that rejects is obeyed (`a_policy_that_rejects_everything_lets_nothing_run`), a
 //! pause is felt (`a_pause_under_load_does_not_wait_for_a_lull`), and what a pool says of itself is

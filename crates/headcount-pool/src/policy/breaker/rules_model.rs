@@ -12,6 +12,7 @@ use headcount_core::{Breaker, Timestamp};
 use super::config::{BreakerConfig, Settings, Trip};
 use super::rules::{BreakerRules, Ticket};
 use super::window::Went;
+use crate::dice::Dice;
 
 const SEEDS: u64 = 24;
 const EVENTS_PER_SEED: u32 = 5_000;
@@ -81,7 +82,7 @@ struct Model {
     now: Timestamp,
     calls: Vec<Call>,
     periods: Vec<Period>,
-    dice: u64,
+    dice: Dice,
     seen: Seen,
 }
 
@@ -100,7 +101,7 @@ impl Model {
             now: Timestamp::ORIGIN,
             calls: Vec::new(),
             periods: vec![Period::of(Breaker::Closed, None)],
-            dice: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
+            dice: Dice::new(seed),
             seen: Seen::default(),
         }
     }
@@ -121,12 +122,8 @@ impl Model {
         self.seen
     }
 
-    /// Marsaglia's xorshift.
     fn below(&mut self, end: usize) -> usize {
-        self.dice ^= self.dice << 13;
-        self.dice ^= self.dice >> 7;
-        self.dice ^= self.dice << 17;
-        usize::try_from((self.dice >> 16) % end as u64).expect("less than a usize")
+        self.dice.below(end)
     }
 
     fn met(&mut self, case: Case) {

@@ -5,17 +5,27 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Code of somebody else panicked. What the panic said has gone to the panic hook.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Panicked;
+pub(crate) struct Panicked;
 
 /// Runs `call`. A panic in it is the caller's to count, and nobody's to suffer.
-pub(super) fn unhurt<T>(call: impl FnOnce() -> T) -> Result<T, Panicked> {
+pub(crate) fn unhurt<T>(call: impl FnOnce() -> T) -> Result<T, Panicked> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|payload| {
-        // What was thrown may throw again when it is dropped. Then it is left alone.
-        if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-            forget(again);
-        }
+        drop_quietly(payload);
         Panicked
     })
+}
+
+/// Does something of the user's that nobody counts.
+pub(crate) fn quietly(act: impl FnOnce()) {
+    let _ = unhurt(act);
+}
+
+/// Drops something of the user's.
+pub(crate) fn drop_quietly<T>(value: T) {
+    // What was thrown may throw again when it is dropped, and so on. Then it is left alone.
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+        forget(again);
+    }
 }
 
 #[cfg(test)]
