@@ -51,7 +51,7 @@ pub use scaling::guard::Bounds;
 pub use scaling::{
     Autoscaler, Brake, Breaker, Comparison, Counters, Decision, Direction, Estimate, Evidence,
     Explained, ExplainedFully, ExternalError, Externals, History, Known, LogSums, ManualTarget,
-    MemoryUse, Mode, Noted, Notes, NotesReader, Observation, PoolSnapshot, Proposal, Reason,
+    MemoryUse, Mode, Noted, Notes, NotesReader, Observation, Poke, PoolSnapshot, Proposal, Reason,
     Resizable, RestoreError, SIGNALS_MAX, Sample, Situation, Staffing, Statistics, Stats, decide,
     guard, signal,
 };

@@ -45,6 +45,8 @@ mod blocking;
 pub mod policy;
 
 pub use blocking::blocking;
+#[doc(hidden)]
+pub use engine::Kind;
 pub use event::Event;
 pub use group::Group;
 pub use pool::{

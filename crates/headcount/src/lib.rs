@@ -23,11 +23,24 @@
 
 #![forbid(unsafe_code)]
 
+mod clock;
+mod live;
+mod sync;
+
+#[cfg(feature = "trace")]
+pub mod trace;
+
+pub use clock::SystemClock;
 pub use headcount_core::{
-    Autoscaler, Counters, Decision, Name, Observation, Policy, PolicyConfig, PoolSnapshot, Preset,
-    Resizable, Staffing, Statistics, Timestamp,
+    Autoscaler, Clock, Counters, Decision, Direction, Extras, Fault, Hint, ManualTarget, Mode,
+    Name, Observation, Policy, PolicyConfig, PoolSnapshot, Preset, Reason, Resizable, Sample,
+    Staffing, Statistics, Stats, Timestamp,
 };
 pub use headcount_pool::*;
+pub use live::{
+    Autoscale, AutoscaleError, Autoscaled, Budget, Downstream, Driver, Job, PolicyError, Scaled,
+    Scaler, ScalerBuilder, ScalerEvent, ScalingPolicy, Share, StateFile, Surroundings, Throttle,
+};
 
 /// The README's examples compile and do what they say.
 #[cfg(doctest)]

@@ -1,5 +1,6 @@
 //! Fills in the defaults, reports everything that is wrong, and builds what is right.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,7 +8,8 @@ use super::config::{GuardsConfig, PolicyConfig, SignalConfig};
 use super::inspection::{Fault, Hint, Inspection};
 use crate::decide::{Decider, DeciderConfig, SloConfig};
 use crate::guard::{
-    AllowanceLimit, Bounds, BreakerVeto, Cooldown, DrainHold, Guard, HealthBrake, StepLimit, WarmUp,
+    AllowanceLimit, Bounds, BreakerVeto, Cooldown, DrainHold, GUARDS_MAX, Guard, HealthBrake,
+    StepLimit, WarmUp,
 };
 use crate::roster::RosterConfig;
 use crate::scaling::name_of;
@@ -174,6 +176,16 @@ impl Policy {
     /// [`Autoscaler::new`].
     #[must_use]
     pub fn build_with(&self, extras: Extras) -> Autoscaler {
+        self.try_build_with(extras).unwrap_or_else(|fault| panic!("{fault}"))
+    }
+
+    /// The same, for parts that somebody else wrote.
+    ///
+    /// # Errors
+    ///
+    /// When there are too many parts, or when one has a name that is no name or is taken.
+    pub fn try_build_with(&self, extras: Extras) -> Result<Autoscaler, Fault> {
+        self.check_extras(&extras)?;
         let signals = self.signals.iter().map(|signal| (signal.name, build_signal(signal)));
         let decider = extras.decider.unwrap_or_else(|| self.decider.build(self.bounds));
         let signals = signals.chain(extras.signals.into_iter().map(named)).collect();
@@ -182,7 +194,39 @@ impl Policy {
         let mut autoscaler = Autoscaler::with_names(signals, decider, guards, self.bounds);
         autoscaler.set_mode(self.mode);
         autoscaler.keep_samples(self.samples_kept as usize);
-        autoscaler
+        Ok(autoscaler)
+    }
+
+    fn check_extras(&self, extras: &Extras) -> Result<(), Fault> {
+        let fault = |field: &str, value: &dyn fmt::Display, allowed: String| {
+            Err(Fault { field: field.to_owned(), value: value.to_string(), allowed })
+        };
+        let mut taken: Vec<Name> = self.signals.iter().map(|signal| signal.name).collect();
+        for signal in &extras.signals {
+            match Name::new(signal.name()) {
+                Err(error) => return fault("signals", &signal.name(), error.to_string()),
+                Ok(name) if taken.contains(&name) => {
+                    let allowed = "another signal has this name already".to_owned();
+                    return fault("signals", &name, allowed);
+                }
+                Ok(name) => taken.push(name),
+            }
+        }
+        if SIGNALS_MAX < taken.len() {
+            let allowed = format!("at most {SIGNALS_MAX} signals are read");
+            return fault("signals", &taken.len(), allowed);
+        }
+        for guard in &extras.guards {
+            if let Err(error) = Name::new(guard.name()) {
+                return fault("guards", &guard.name(), error.to_string());
+            }
+        }
+        // The bounds are the last one.
+        let guards = self.line_up().len() + extras.guards.len() + 1;
+        if GUARDS_MAX < guards {
+            return fault("guards", &guards, format!("at most {GUARDS_MAX} guards are asked"));
+        }
+        Ok(())
     }
 
     /// The guards in their order, the softest first. The bounds follow by themselves.

@@ -36,6 +36,12 @@ pub struct Preset {
     origins: &'static [Origin],
 }
 
+impl From<Preset> for PolicyConfig {
+    fn from(preset: Preset) -> Self {
+        preset.config
+    }
+}
+
 /// One number of a preset, and where it comes from.
 ///
 /// ```

@@ -345,6 +345,24 @@ impl Autoscaler {
         }
     }
 
+    /// Takes the place of `former`, at work: goes on from what that one remembers, as far as the two
+    /// remember the same kinds of things. Who holds it, statistics and samples stay in any case,
+    /// and so does what guards look back on.
+    pub fn succeed(&mut self, former: &Self) {
+        if self.restore(&former.save()).is_err() {
+            let mut notes = Notes::default();
+            former.history.save(&mut notes);
+            let span = self.guards.iter().map(|(_, guard)| guard.looks_back()).max();
+            let span = span.unwrap_or(Duration::ZERO);
+            // What was written a moment ago can be read; if not, it begins by holding.
+            self.history =
+                History::load(span, &mut notes.reader()).unwrap_or_else(|| History::over(span));
+            self.manual = former.manual;
+        }
+        self.stats = former.stats;
+        self.samples.follow(&former.samples);
+    }
+
     fn load(&mut self, notes: &mut NotesReader<'_>) -> Option<()> {
         let span = self.guards.iter().map(|(_, guard)| guard.looks_back()).max();
         self.history = History::load(span.unwrap_or(Duration::ZERO), notes)?;

@@ -34,7 +34,7 @@ pub use observation::{
     Statistics,
 };
 pub use proposal::{Comparison, Estimate, Evidence, Proposal, Reason};
-pub use resizable::Resizable;
+pub use resizable::{Poke, Resizable};
 pub use situation::{Known, Situation};
 pub use staffing::Staffing;
 pub use stats::{Sample, Stats};

@@ -1,11 +1,17 @@
 //! The port through which workers are counted and resized.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use crate::{PoolSnapshot, Staffing};
+
+/// To be called by something that has too few workers.
+pub type Poke = Arc<dyn Fn() + Send + Sync>;
 
 /// Something whose number of workers can be read and set: a pool, a limiter, a connection pool of
 /// yours.
 ///
-/// Whoever drives it relies on this: both calls return at once, and may come from any thread;
+/// Whoever drives it relies on this: all calls return at once, and may come from any thread;
 /// counters in a snapshot only ever rise; a resize never interrupts a worker at its task. It does
 /// not rely on a resize being done when the call returns: the next snapshot tells.
 ///
@@ -35,4 +41,14 @@ pub trait Resizable: Send + Sync {
 
     /// Keeps the number of workers within other bounds from now on.
     fn resize(&self, staffing: Staffing);
+
+    /// Hires for a task that has waited for so long, from now on. What does not hire by itself
+    /// has nothing to do here.
+    fn set_wait_budget(&self, _wait_budget: Duration) {}
+
+    /// Calls `poke` the next time that a task has to wait and nobody may be hired for it: once, from
+    /// any thread, soon. Whoever sets another takes the place of the one before.
+    ///
+    /// What cannot tell does not call; it is looked at every now and then anyway.
+    fn poke_when_full(&self, _poke: Poke) {}
 }

@@ -128,6 +128,13 @@ impl Samples {
         Self { kept_max, kept: VecDeque::with_capacity(kept_max), last: None }
     }
 
+    /// Goes on from what another kept, as far as there is room.
+    pub(super) fn follow(&mut self, former: &Self) {
+        let left_out = former.kept.len().saturating_sub(self.kept_max);
+        self.kept = former.kept.iter().skip(left_out).copied().collect();
+        self.last = former.last;
+    }
+
     pub(super) fn add(&mut self, observation: &Observation) {
         let (pool, at) = (&observation.pool, observation.at);
         let counters = pool.counters;

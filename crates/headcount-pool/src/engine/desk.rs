@@ -4,6 +4,7 @@
 //! as errands, and posts the notice by which others know whether to come.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use std::time::Duration;
 use headcount_core::roster::{
     Next, Order, Placement, Roster, RosterConfig, Setback, Spread, WorkerId,
 };
-use headcount_core::{Staffing, Timestamp};
+use headcount_core::{Poke, Staffing, Timestamp};
 
 use super::Kind;
 use super::badge::{Badge, Signal};
@@ -50,7 +51,6 @@ pub(crate) enum Standing {
 }
 
 /// The state of a pool behind its lock.
-#[derive(Debug)]
 pub(crate) struct Desk<K: Kind> {
     pub(crate) roster: Roster,
     pub(crate) staff: Staff<K>,
@@ -72,6 +72,8 @@ pub(crate) struct Desk<K: Kind> {
     /// How far the line had moved when the keeper looked.
     moved: u64,
     longest_start: Duration,
+    /// Whom to call, once, when a task waits and nobody may be hired.
+    poke: Option<Poke>,
     cores: u32,
     keep_share: Option<f64>,
     pub(crate) watchdog: Watchdog,
@@ -103,6 +105,7 @@ impl<K: Kind> Desk<K> {
             stalled: 0,
             moved: 0,
             longest_start: Duration::ZERO,
+            poke: None,
             cores: u32::try_from(crate::cores().get()).unwrap_or(u32::MAX),
             keep_share,
             watchdog,
@@ -361,6 +364,7 @@ impl<K: Kind> Desk<K> {
                 starts_left -= 1;
                 self.follow(order, now, e);
             }
+            self.call_when_full(demand, e);
             let raised = self.post(floor, demand);
             // Pairs with the one after a push: either they see the flag or we the task.
             fence(Ordering::SeqCst);
@@ -384,6 +388,23 @@ impl<K: Kind> Desk<K> {
         {
             self.signal(worker, Signal::Leave, e);
         }
+    }
+
+    /// Somebody is to be called when a task waits and nobody may be hired.
+    pub(crate) fn poke_when_full(&mut self, poke: Poke) {
+        self.poke = Some(poke);
+    }
+
+    fn call_when_full(&mut self, demand: Demand, e: &mut Errands<K>) {
+        if 0 < demand.excess && self.is_at_ceiling() {
+            e.poke = e.poke.take().or(self.poke.take());
+        }
+    }
+
+    /// Whether everybody is at work, and nobody more may be hired.
+    fn is_at_ceiling(&self) -> bool {
+        let counts = self.roster.counts();
+        counts.parked == 0 && self.roster.config().staffing.ceiling <= counts.live
     }
 
     /// Once all tasks of a closed pool were taken, nobody is needed any more.
@@ -461,7 +482,9 @@ impl<K: Kind> Desk<K> {
         let covered = u64::from(counts.starting);
         // Where a task waits uncovered already, the alarm is set for it, and rings for later ones.
         let hires = counts.live < self.roster.config().staffing.ceiling && demand.excess <= covered;
-        let worth_it = !demand.deferred && (0 < counts.parked || hires);
+        // The next to wait calls for more workers, if somebody asked to be called.
+        let calls = self.poke.is_some() && self.is_at_ceiling();
+        let worth_it = !demand.deferred && (0 < counts.parked || hires || calls);
         let summon = worth_it || floor.door.is_closed() || self.is_forsaken();
         floor.notice.set(REPORT, self.paused || 0 < counts.retiring);
         floor.notice.set(ROOM, !self.room.is_empty());
@@ -492,6 +515,12 @@ impl<K: Kind> Desk<K> {
             true => 0,
             false => floor.queued(),
         }
+    }
+}
+
+impl<K: Kind> fmt::Debug for Desk<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Desk").field("roster", &self.roster).finish_non_exhaustive()
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::Waker;
 
+use headcount_core::Poke;
 use headcount_core::roster::WorkerId;
 
 use super::Kind;
@@ -19,6 +20,8 @@ pub(crate) struct Errands<K: Kind> {
     /// Whether tasks wait and no worker will come for them.
     pub(crate) deserted: bool,
     pub(crate) events: Vec<Event>,
+    /// Whoever asked to be called when the pool is full.
+    pub(crate) poke: Option<Poke>,
     pub(crate) start: Vec<(WorkerId, Arc<Badge<K>>)>,
 }
 
@@ -31,6 +34,7 @@ impl<K: Kind> Errands<K> {
             is_keeper: false,
             deserted: false,
             events: Vec::new(),
+            poke: None,
             start: Vec::new(),
         }
     }

@@ -150,6 +150,9 @@ impl<K: Kind> Engine<K> {
             stranded |= self.start(worker, badge);
         }
         errands.events.into_iter().for_each(|event| self.events.tell(self.now(), event));
+        if let Some(poke) = errands.poke {
+            quietly(|| poke());
+        }
         stranded
     }
 
@@ -326,6 +329,14 @@ impl<K: Kind> Engine<K> {
             desk.news(errands);
         });
         staffing
+    }
+
+    /// Hires for tasks that have waited for so long from now on.
+    pub(crate) fn set_wait_budget(self: &Arc<Self>, wait_budget: Duration) {
+        self.visit(0, |desk, _, _| {
+            let config = desk.roster.config();
+            desk.roster.reconfigure(RosterConfig { wait_budget, ..config });
+        });
     }
 
     /// Closes the door. What was let in still runs.

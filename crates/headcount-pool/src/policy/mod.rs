@@ -98,6 +98,11 @@ pub trait PoolPolicy: Any + Send + Sync {
     fn on_complete(&self, task: &TaskView<'_>, ending: Ending, baggage: Option<Baggage>) {
         let _ = (task, ending, baggage);
     }
+
+    /// It was enabled or disabled.
+    fn on_switch(&self, enabled: bool) {
+        let _ = enabled;
+    }
 }
 
 #[cfg(all(test, loom))]

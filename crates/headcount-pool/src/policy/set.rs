@@ -17,6 +17,7 @@ use super::escort::Escort;
 use super::hook::{Rejection, TaskView};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, lock};
+use crate::unhurt::unhurt;
 
 /// The most policies that a pool may have.
 pub const POLICIES_MAX: usize = 16;
@@ -128,7 +129,7 @@ impl Policies {
     ///
     /// When there is none of this name.
     pub fn enable(&self, name: &str) -> Result<(), UnknownPolicy> {
-        self.change(name, |roll, index| roll.entries[index].enabled = true)
+        self.switch(name, true)
     }
 
     /// Does not ask a policy any more. It still sees out the tasks that it let in.
@@ -137,7 +138,19 @@ impl Policies {
     ///
     /// When there is none of this name.
     pub fn disable(&self, name: &str) -> Result<(), UnknownPolicy> {
-        self.change(name, |roll, index| roll.entries[index].enabled = false)
+        self.switch(name, false)
+    }
+
+    fn switch(&self, name: &str, enabled: bool) -> Result<(), UnknownPolicy> {
+        let policy = self.change(name, |roll, index| {
+            roll.entries[index].enabled = enabled;
+            roll.entries[index].policy.clone()
+        })?;
+        // After the lock: it is code of the policy.
+        if unhurt(|| policy.on_switch(enabled)).is_err() {
+            self.hook_panics.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     /// The names of all policies, in the order in which they are asked.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use headcount_core::roster::Counts;
-use headcount_core::{Counters, PoolSnapshot, Resizable, Staffing, Timestamp};
+use headcount_core::{Counters, Poke, PoolSnapshot, Resizable, Staffing, Timestamp};
 
 use super::drained::{Drained, Unrun};
 use super::idle::Idle;
@@ -72,6 +72,11 @@ impl<K: Kind> PoolHandle<K> {
     /// the floor are started. No resize goes beyond the `workers_max` that the pool was built with.
     pub fn resize(&self, staffing: Staffing) -> Resize<K> {
         Resize::new(&self.engine, self.engine.resize(staffing))
+    }
+
+    /// Hires a worker for a task only when it has waited for so long, from now on.
+    pub fn set_wait_budget(&self, wait_budget: Duration) {
+        self.engine.set_wait_budget(wait_budget);
     }
 
     /// The pool as an autoscaler sees it.
@@ -240,6 +245,14 @@ impl<K: Kind> Resizable for PoolHandle<K> {
 
     fn resize(&self, staffing: Staffing) {
         drop(PoolHandle::resize(self, staffing));
+    }
+
+    fn set_wait_budget(&self, wait_budget: Duration) {
+        PoolHandle::set_wait_budget(self, wait_budget);
+    }
+
+    fn poke_when_full(&self, poke: Poke) {
+        self.engine.visit(0, |desk, _, _| desk.poke_when_full(poke));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     Aimd, AllBusy, Backlog, CompositeConfig, Decider, HealthZones, PidConfig, QueueDepth,
-    ScheduleConfig, SloConfig, Target, Threshold,
+    ScheduleConfig, SloConfig, Step, Target, Threshold,
 };
 use crate::Bounds;
 use crate::policy::Inspection;
@@ -65,6 +65,22 @@ impl DeciderConfig {
             Self::Backlog(_) => "backlog",
             Self::Schedule(_) => "schedule",
             Self::Composite(_) => "composite",
+        }
+    }
+
+    /// How far one step up and one step down go, for somebody who scales by hand. One worker, where
+    /// a decider has no steps.
+    #[must_use]
+    pub fn steps(&self) -> (Step, Step) {
+        match self {
+            Self::Threshold(config) => (config.grow_step, config.shrink_step),
+            Self::QueueDepth(config) => (config.grow_step, config.shrink_step),
+            Self::Aimd(config) => (Step::Add(config.grow_step), Step::Add(1)),
+            Self::Composite(config) => {
+                let first = config.parts.first();
+                first.map_or((Step::Add(1), Step::Add(1)), |part| part.decider.steps())
+            }
+            _ => (Step::Add(1), Step::Add(1)),
         }
     }
 

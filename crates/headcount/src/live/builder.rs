@@ -1,0 +1,339 @@
+//! How a scaler is made.
+
+use std::fmt;
+use std::num::NonZero;
+use std::sync::{Arc, Mutex};
+use std::thread::available_parallelism;
+
+use headcount_core::decide::DeciderConfig;
+use headcount_core::{
+    Autoscaler, Bounds, Extras, Fault, Policy, PolicyConfig, Resizable, Staffing,
+};
+
+use super::budget::{Budget, Seat, Share};
+use super::downstream::Downstream;
+use super::driver::Driver;
+use super::event::{Audience, Listener, Scaled};
+use super::inner::{Inner, MakeExtras, State};
+use super::scaler::Scaler;
+use super::state_file::StateFile;
+use super::surroundings::{Record, Surroundings};
+use crate::sync::lock;
+
+/// The settings of a scaler that is about to be made.
+///
+/// ```
+/// use headcount::{Limiter, PolicyConfig, Preset, Scaler};
+///
+/// // At most 20 calls at once, fewer where the other side does not keep up.
+/// let limiter = Limiter::new(20);
+/// let scaler = Scaler::of(limiter.clone()).name("calls").policy(Preset::aimd()).start()?;
+/// assert_eq!(scaler.name(), "calls");
+///
+/// let wrong = PolicyConfig { workers_min: Some(9), workers_max: Some(3), ..Default::default() };
+/// let error = Scaler::of(limiter).policy(wrong).start().expect_err("the bounds cross");
+/// let text = "workers_max is 3; it must be at least workers_min, which is 9";
+/// assert_eq!(error.to_string(), text);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "a builder makes nothing until it is told to"]
+pub struct ScalerBuilder {
+    name: String,
+    resizable: Arc<dyn Resizable>,
+    policy: PolicyConfig,
+    make_extras: Option<MakeExtras>,
+    driver: Driver,
+    surroundings: Vec<Arc<dyn Surroundings>>,
+    records: Vec<Arc<dyn Record>>,
+    downstreams: Vec<Downstream>,
+    seat: Option<(Budget, Share)>,
+    seated: Option<Arc<Seat>>,
+    state_file: Option<StateFile>,
+    listeners: Vec<Listener>,
+}
+
+impl ScalerBuilder {
+    pub(super) fn of(resizable: Arc<dyn Resizable>) -> Self {
+        Self {
+            name: "pool".to_owned(),
+            resizable,
+            policy: PolicyConfig::default(),
+            make_extras: None,
+            driver: Driver::shared(),
+            surroundings: Vec::new(),
+            records: Vec::new(),
+            downstreams: Vec::new(),
+            seat: None,
+            seated: None,
+            state_file: None,
+            listeners: Vec::new(),
+        }
+    }
+
+    /// What it is called, in traces, state files and explanations. "pool" by default.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The policy it goes by: a preset, or one of yours. `slo` by default.
+    ///
+    /// Where it does not say how many workers there may be, the bounds of what it scales count, as
+    /// they are when the scaler is made.
+    pub fn policy(mut self, policy: impl Into<PolicyConfig>) -> Self {
+        self.policy = policy.into();
+        self
+    }
+
+    /// Parts of yours beside the policy's, made anew each time the policy changes.
+    pub fn extras(mut self, make: impl Fn() -> Extras + Send + Sync + 'static) -> Self {
+        self.make_extras = Some(Arc::new(make));
+        self
+    }
+
+    /// Who looks after it. [`Driver::shared`] by default.
+    pub fn driver(mut self, driver: &Driver) -> Self {
+        self.driver = driver.clone();
+        self
+    }
+
+    /// Knows of this too when it decides.
+    pub fn around(mut self, surroundings: impl Surroundings + 'static) -> Self {
+        self.surroundings.push(Arc::new(surroundings));
+        self
+    }
+
+    /// Shares a budget of workers with others.
+    pub fn budget(mut self, budget: &Budget, share: Share) -> Self {
+        self.seat = Some((budget.clone(), share));
+        self
+    }
+
+    /// Calls the same downstream as others: while it fails for one of them, none grows.
+    pub fn downstream(mut self, downstream: &Downstream) -> Self {
+        self.downstreams.push(downstream.clone());
+        self
+    }
+
+    /// Begins with the size and the memory that it had when the process ended.
+    pub fn state_file(mut self, file: &StateFile) -> Self {
+        self.state_file = Some(file.clone());
+        self
+    }
+
+    /// Records everything that is observed and decided.
+    #[cfg(feature = "trace")]
+    pub fn trace(mut self, recorder: &crate::trace::Recorder) -> Self {
+        self.records.push(Arc::new(recorder.clone()));
+        self
+    }
+
+    /// Calls `listener` after every change of staffing, on the thread that made it.
+    pub fn on_scaled(mut self, listener: impl Fn(&Scaled) + Send + Sync + 'static) -> Self {
+        self.listeners.push(Arc::new(listener));
+        self
+    }
+
+    /// Makes it, and has the driver look after it.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with the policy.
+    pub fn start(self) -> Result<Scaler, PolicyError> {
+        let scaler = self.build()?;
+        scaler.start();
+        Ok(scaler)
+    }
+
+    /// Makes it, without anybody looking after it yet.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with the policy.
+    pub fn build(mut self) -> Result<Scaler, PolicyError> {
+        let snapshot = self.resizable.snapshot();
+        let bounds = Bounds { min: snapshot.floor, max: snapshot.ceiling };
+        let (written, policy) = PolicyError::check(self.policy, bounds)?;
+        self.policy = written;
+        if let Some((budget, share)) = self.seat.take() {
+            let seat = budget.join(share, policy.bounds(), &*self.resizable);
+            self.seated = Some(Arc::new(seat.map_err(PolicyError::of)?));
+        }
+        for downstream in &self.downstreams {
+            self.surroundings.push(Arc::new(downstream.join()));
+        }
+        self.inner(&policy).map(Scaler::new)
+    }
+
+    fn inner(self, policy: &Policy) -> Result<Inner, PolicyError> {
+        let make_extras = with_vetoes(self.make_extras, self.downstreams);
+        let (mut autoscaler, decides) = build(policy, make_extras.as_ref())?;
+        let known = self.state_file.as_ref().and_then(|file| file.recall(&self.name));
+        if let Some(known) = &known {
+            // Of another policy, or damaged: then it begins by holding, as one without memory does.
+            autoscaler.restore(&known.notes).ok();
+        }
+        let mut records = self.records;
+        records.extend(self.state_file.map(|file| Arc::new(file) as Arc<dyn Record>));
+        let state = State::new(autoscaler, policy.clone(), self.policy);
+        let audience = Audience::default();
+        self.listeners.into_iter().for_each(|listener| audience.listen(listener));
+        let inner = Inner {
+            name: self.name,
+            resizable: self.resizable,
+            surroundings: self.surroundings,
+            seat: self.seated,
+            records,
+            make_extras,
+            audience,
+            driver: self.driver,
+            state: Mutex::new(state),
+        };
+        inner.begin(policy, known.map(|known| known.staffing), decides);
+        inner.record_policy(&lock(&inner.state));
+        Ok(inner)
+    }
+}
+
+/// Who decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Decides {
+    /// The policy's own decider.
+    Policy,
+    /// One that stands in its place.
+    Extra,
+}
+
+impl Inner {
+    pub(super) fn build(&self, policy: &Policy) -> Result<Autoscaler, PolicyError> {
+        build(policy, self.make_extras.as_ref()).map(|(autoscaler, _)| autoscaler)
+    }
+
+    /// Begins with the size that was last known, or with what the policy begins with: what is
+    /// there, where its decider names a size, and up to what is trusted unmeasured, where the pool
+    /// hires for tasks that wait.
+    fn begin(&self, policy: &Policy, known: Option<Staffing>, decides: Decides) {
+        if !policy.mode().applies() {
+            return;
+        }
+        let state = lock(&self.state);
+        let observation = self.gather(self.now(), &state);
+        let hires = matches!(policy.decider(), DeciderConfig::Slo(_)) && decides == Decides::Policy;
+        let staffing = match known {
+            Some(known) => known,
+            None if hires => policy.roster().staffing,
+            None => Staffing::exactly(observation.pool.live),
+        };
+        let allowed = staffing.at_most(observation.allowance.unwrap_or(u32::MAX));
+        let Bounds { min, max } = policy.bounds();
+        self.resizable.resize(allowed.within(min, max));
+        self.obey(policy);
+    }
+
+    /// The wait budget and the bounds of a policy hold at once.
+    pub(super) fn obey(&self, policy: &Policy) {
+        if !policy.mode().applies() {
+            return;
+        }
+        if let Some(wait_budget) = policy.wait_budget() {
+            self.resizable.set_wait_budget(wait_budget);
+        }
+        let (now, Bounds { min, max }) = (self.resizable.snapshot().staffing(), policy.bounds());
+        let allowed = now.within(min, max);
+        if allowed != now {
+            self.resizable.resize(allowed);
+        }
+    }
+}
+
+fn build(policy: &Policy, make: Option<&MakeExtras>) -> Result<(Autoscaler, Decides), PolicyError> {
+    let extras = make.map_or_else(Extras::default, |make| make());
+    let decides = match extras.decider {
+        Some(_) => Decides::Extra,
+        None => Decides::Policy,
+    };
+    let autoscaler = policy.try_build_with(extras).map_err(PolicyError::of)?;
+    Ok((autoscaler, decides))
+}
+
+/// Adds the veto of every downstream to the parts of one's own.
+fn with_vetoes(make: Option<MakeExtras>, downstreams: Vec<Downstream>) -> Option<MakeExtras> {
+    if downstreams.is_empty() {
+        return make;
+    }
+    Some(Arc::new(move || {
+        let mut extras = make.as_ref().map_or_else(Extras::default, |make| make());
+        for downstream in &downstreams {
+            downstream.add_veto(&mut extras);
+        }
+        extras
+    }))
+}
+
+impl fmt::Debug for ScalerBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut builder = f.debug_struct("ScalerBuilder");
+        builder.field("name", &self.name).field("policy", &self.policy).finish_non_exhaustive()
+    }
+}
+
+/// Everything that is wrong with a policy.
+///
+/// ```
+/// use headcount::{PolicyConfig, Scaler, ThreadPool};
+/// use std::time::Duration;
+///
+/// let pool = ThreadPool::builder().workers(1..=8).build()?;
+/// let tick = Some(Duration::ZERO);
+/// let wrong = PolicyConfig { workers_max: Some(0), tick, ..PolicyConfig::default() };
+/// let error = Scaler::of(pool.handle()).policy(wrong).start().expect_err("two faults");
+/// assert_eq!(error.faults().len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyError {
+    faults: Vec<Fault>,
+}
+
+impl PolicyError {
+    pub(super) fn of(fault: Fault) -> Self {
+        Self { faults: vec![fault] }
+    }
+
+    /// Checks a policy, which has these bounds unless it says otherwise. From then on it says so.
+    pub(super) fn check(
+        written: PolicyConfig,
+        bounds: Bounds,
+    ) -> Result<(PolicyConfig, Policy), Self> {
+        let cores = available_parallelism().map_or(1, NonZero::get);
+        let hires = matches!(written.decider, None | Some(DeciderConfig::Slo(_)));
+        // Only a pool that hires for a task that waits comes back from nothing.
+        let min = if hires { bounds.min } else { bounds.min.max(1) };
+        let written = PolicyConfig {
+            workers_min: written.workers_min.or(Some(min)),
+            workers_max: written.workers_max.or(Some(bounds.max.max(min))),
+            ..written
+        };
+        let cores = u32::try_from(cores).unwrap_or(u32::MAX);
+        let policy = Policy::check(&written, cores).map_err(|faults| Self { faults })?;
+        Ok((written, policy))
+    }
+
+    /// What is wrong, each with its place and its value.
+    #[must_use]
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
+    }
+}
+
+impl fmt::Display for PolicyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, fault) in self.faults.iter().enumerate() {
+            let comma = if index == 0 { "" } else { "; " };
+            write!(f, "{comma}{fault}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for PolicyError {}

@@ -1,0 +1,158 @@
+//! What a scaler tells of itself.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use headcount_core::{Decision, Direction, Mode, Reason};
+
+use crate::sync::lock;
+
+/// Something that happened to a scaler.
+///
+/// ```
+/// use headcount::{Scaler, ScalerEvent, Preset, ThreadPool};
+///
+/// let pool = ThreadPool::builder().workers(1..=8).build()?;
+/// let scaler = Scaler::of(pool.handle()).policy(Preset::gopipe()).start()?;
+/// let events = scaler.events();
+/// scaler.scale_to(1);
+/// scaler.scale_to(3);
+/// assert_eq!(events.recv()?.to_string(), "grow 1 to 3: wants 3 (manual) -> bounds 3");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum ScalerEvent {
+    /// The staffing was changed.
+    Scaled(Box<Decision>),
+    /// The policy was replaced.
+    PolicyChanged,
+    /// The mode was changed.
+    ModeChanged(Mode),
+    /// A size was asked for by hand, or is not any more.
+    Held(Option<u32>, Option<Duration>),
+    /// A tick panicked; the loop goes on.
+    Panicked(String),
+    /// What it scales has been closed and is empty.
+    Ended,
+}
+
+impl fmt::Display for ScalerEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scaled(decision) => write!(f, "{}", decision.explain()),
+            Self::PolicyChanged => f.write_str("the policy was replaced"),
+            Self::ModeChanged(mode) => write!(f, "the mode is {mode} now"),
+            Self::Held(Some(workers), Some(span)) => {
+                write!(f, "held at {workers} by hand, for {span:?}")
+            }
+            Self::Held(Some(workers), None) => write!(f, "held at {workers} by hand"),
+            Self::Held(None, _) => f.write_str("not held by hand any more"),
+            Self::Panicked(message) => write!(f, "a tick panicked and was skipped: {message}"),
+            Self::Ended => f.write_str("what it scales has been closed and is empty"),
+        }
+    }
+}
+
+/// A change of staffing, as those who asked to be called hear of it.
+///
+/// ```
+/// use headcount::{Preset, Scaled, Scaler, ThreadPool};
+/// use std::sync::mpsc;
+///
+/// let pool = ThreadPool::builder().workers(1..=8).build()?;
+/// let (told, heard) = mpsc::channel();
+/// let told = move |scaled: &Scaled| drop(told.send((scaled.from, scaled.to)));
+/// let scaler = Scaler::of(pool.handle()).policy(Preset::gopipe()).on_scaled(told).start()?;
+/// scaler.scale_to(5);
+/// assert_eq!(heard.recv()?, (1, 5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scaled {
+    /// Which way.
+    pub direction: Direction,
+    /// Why.
+    pub reason: Reason,
+    /// The most workers before.
+    pub from: u32,
+    /// The most workers from now on.
+    pub to: u32,
+}
+
+impl Scaled {
+    fn of(decision: &Decision) -> Self {
+        let (from, to) = (decision.from.ceiling, decision.to.ceiling);
+        Self { direction: decision.direction(), reason: decision.reason(), from, to }
+    }
+}
+
+pub(super) type Listener = Arc<dyn Fn(&Scaled) + Send + Sync>;
+
+/// Who hears of what happens.
+#[derive(Default)]
+pub(super) struct Audience {
+    listeners: Mutex<Vec<Listener>>,
+    streams: Mutex<Vec<SyncSender<ScalerEvent>>>,
+    latest: Mutex<VecDeque<ScalerEvent>>,
+}
+
+impl Audience {
+    /// How many events wait for somebody who does not take them; later ones are not told to it.
+    pub(super) const BEHIND_MAX: usize = 1024;
+    /// How many may listen, and how many may have a stream.
+    const HEARERS_MAX: usize = 64;
+    /// How many of the latest are kept.
+    const KEPT_MAX: usize = 64;
+
+    pub(super) fn listen(&self, listener: Listener) {
+        let mut listeners = lock(&self.listeners);
+        if listeners.len() < Self::HEARERS_MAX {
+            listeners.push(listener);
+        }
+    }
+
+    pub(super) fn stream(&self) -> Receiver<ScalerEvent> {
+        let (told, heard) = sync_channel(Self::BEHIND_MAX);
+        let mut streams = lock(&self.streams);
+        if streams.len() < Self::HEARERS_MAX {
+            streams.push(told);
+        }
+        heard
+    }
+
+    pub(super) fn latest(&self) -> Vec<ScalerEvent> {
+        lock(&self.latest).iter().cloned().collect()
+    }
+
+    /// Tells everybody. To be called without any lock of the scaler, since a listener may call it.
+    pub(super) fn tell(&self, event: &ScalerEvent) {
+        if let ScalerEvent::Scaled(decision) = event {
+            let scaled = Scaled::of(decision);
+            let listeners = lock(&self.listeners).clone();
+            for listener in listeners {
+                // One that panics misses this change; nobody else does.
+                drop(catch_unwind(AssertUnwindSafe(|| listener(&scaled))));
+            }
+        }
+        // A stream that nobody holds any more is forgotten; one that is full misses this event.
+        lock(&self.streams).retain(|stream| {
+            !matches!(stream.try_send(event.clone()), Err(TrySendError::Disconnected(_)))
+        });
+        let mut latest = lock(&self.latest);
+        if latest.len() == Self::KEPT_MAX {
+            latest.pop_front();
+        }
+        latest.push_back(event.clone());
+    }
+}
+
+impl fmt::Debug for Audience {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Audience").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,158 @@
+//! What the handles of one scaler share.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use headcount_core::guard::Ruling;
+use headcount_core::{
+    Autoscaler, Decision, Externals, Extras, Observation, Poke, Policy, PolicyConfig, Resizable,
+    Timestamp,
+};
+
+use super::agenda::{Member, Next};
+use super::budget::Seat;
+use super::driver::Driver;
+use super::event::{Audience, ScalerEvent};
+use super::pulse::Pulse;
+use super::surroundings::{Record, Surroundings};
+use crate::sync::lock;
+
+/// Makes the parts of one's own anew for each policy.
+pub(super) type MakeExtras = Arc<dyn Fn() -> Extras + Send + Sync>;
+
+/// How many decisions are kept.
+const DECISIONS_KEPT_MAX: usize = 64;
+
+pub(super) struct Inner {
+    pub(super) name: String,
+    pub(super) resizable: Arc<dyn Resizable>,
+    pub(super) surroundings: Vec<Arc<dyn Surroundings>>,
+    /// Its seat at a budget, if it shares one.
+    pub(super) seat: Option<Arc<Seat>>,
+    pub(super) records: Vec<Arc<dyn Record>>,
+    pub(super) make_extras: Option<MakeExtras>,
+    pub(super) audience: Audience,
+    pub(super) driver: Driver,
+    /// Held while it looks, decides and acts, so that nobody does so at the same time. Nobody takes
+    /// it who was called by the pool.
+    pub(super) state: Mutex<State>,
+}
+
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) autoscaler: Autoscaler,
+    pub(super) policy: Policy,
+    pub(super) written: PolicyConfig,
+    pub(super) pulse: Pulse,
+    pub(super) externals: Externals,
+    /// Under which number the driver knows it. `None`: it is stopped.
+    pub(super) member: Option<Member>,
+    pub(super) latest: Option<(Observation, Decision)>,
+    pub(super) decisions: VecDeque<Box<Decision>>,
+    pub(super) panics: u64,
+    /// Tasks that came while the machine's health held the pool down, and had to wait.
+    pub(super) throttled: u64,
+}
+
+impl State {
+    pub(super) fn new(autoscaler: Autoscaler, policy: Policy, written: PolicyConfig) -> Self {
+        Self {
+            autoscaler,
+            pulse: Pulse::of(&policy),
+            policy,
+            written,
+            externals: Externals::default(),
+            member: None,
+            latest: None,
+            decisions: VecDeque::new(),
+            panics: 0,
+            throttled: 0,
+        }
+    }
+
+    pub(super) fn remember(&mut self, observation: Observation, decision: &Decision) {
+        self.count_throttled(&observation, decision);
+        if self.decisions.len() == DECISIONS_KEPT_MAX {
+            self.decisions.pop_front();
+        }
+        self.decisions.push_back(Box::new(*decision));
+        self.latest = Some((observation, *decision));
+    }
+
+    fn count_throttled(&mut self, observation: &Observation, decision: &Decision) {
+        let is_braked = decision
+            .rulings
+            .iter()
+            .any(|review| review.guard.as_str() == "health" && review.ruling != Ruling::Allow);
+        let submitted = observation.pool.counters.submitted;
+        let before = self.latest.as_ref().map(|(before, _)| before.pool.counters.submitted);
+        let came = submitted.saturating_sub(before.unwrap_or(submitted));
+        self.throttled += if is_braked { came.min(observation.pool.queued) } else { 0 };
+    }
+}
+
+impl Inner {
+    pub(super) fn now(&self) -> Timestamp {
+        self.driver.now()
+    }
+
+    /// A tick panicked, saying this.
+    pub(super) fn panicked(&self, message: String, now: Timestamp) -> Next {
+        let next = {
+            let mut state = lock(&self.state);
+            state.panics += 1;
+            state.pulse.missed(now)
+        };
+        self.audience.tell(&ScalerEvent::Panicked(message));
+        next
+    }
+
+    /// What the pool calls when it is full.
+    pub(super) fn poke(&self, member: Member) -> Poke {
+        let driver = self.driver.clone();
+        Arc::new(move || driver.call(member))
+    }
+
+    pub(super) fn start(self: &Arc<Self>) -> bool {
+        let mut state = lock(&self.state);
+        let starts = state.member.is_none();
+        if starts {
+            let member = self.driver.add(Arc::downgrade(self));
+            state.member = Some(member);
+            if let Some(seat) = &self.seat {
+                seat.set_poke(Some(self.poke(member)));
+            }
+        }
+        starts
+    }
+
+    /// Nothing is decided or done any more when this returns.
+    pub(super) fn stop(&self) -> bool {
+        let member = lock(&self.state).member.take();
+        if let Some(member) = member {
+            self.driver.remove(member);
+            self.records.iter().for_each(|record| record.flush());
+        }
+        member.is_some()
+    }
+
+    /// What it scales is gone.
+    pub(super) fn end(&self) {
+        if self.stop() {
+            self.audience.tell(&ScalerEvent::Ended);
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scaler").field("name", &self.name).finish_non_exhaustive()
+    }
+}

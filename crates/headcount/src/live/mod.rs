@@ -1,0 +1,47 @@
+//! Scalers at work: what is decided in the core is done here.
+//!
+//! A [`Scaler`] joins something [`Resizable`](headcount_core::Resizable) to a policy. A [`Driver`]
+//! looks at all of them, each when it is due: it gathers what is known, has the policy decide,
+//! applies what came out and records it (`cycle.rs`, the whole loop). When to look is decided in
+//! `pulse.rs` and `agenda.rs`, which know no clock.
+//!
+//! What the lock of a scaler protects is one turn: nobody else looks, decides or acts in it. The
+//! lock is held while the pool is asked and resized, so whatever the pool calls back from there must
+//! not need it: a poke goes to the driver's agenda, whose lock is a leaf. Listeners are called when
+//! no lock is held.
+
+mod driver;
+mod scaler;
+
+mod cycle;
+mod inner;
+
+mod agenda;
+mod pulse;
+
+mod builder;
+mod event;
+mod surroundings;
+
+mod autoscale;
+mod pool_policy;
+
+mod budget;
+mod downstream;
+mod state_file;
+mod throttle;
+
+pub use autoscale::{Autoscale, AutoscaleError, Autoscaled};
+pub use budget::{Budget, Share};
+pub use builder::{PolicyError, ScalerBuilder};
+pub use downstream::Downstream;
+pub use driver::Driver;
+pub use event::{Scaled, ScalerEvent};
+pub use pool_policy::ScalingPolicy;
+pub use scaler::Scaler;
+pub use state_file::StateFile;
+pub use surroundings::Surroundings;
+pub use throttle::{Job, Throttle};
+
+#[cfg(feature = "trace")]
+pub(crate) use surroundings::{Record, Tick};

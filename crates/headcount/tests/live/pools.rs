@@ -1,0 +1,82 @@
+//! Real pools under real load.
+
+use std::sync::mpsc;
+use std::sync::{Arc, Barrier};
+use std::time::{Duration, Instant};
+
+use headcount::{Autoscale, Preset, Scaler, ThreadPool};
+
+use crate::support::by_hand;
+
+/// Nothing here takes so long.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// How many threads of this process bear a name that begins like this, as the system has it.
+fn threads(name: &str) -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").expect("the system's list of threads");
+    let comms =
+        tasks.flatten().filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok());
+    comms.filter(|comm| comm.starts_with(name)).count()
+}
+
+/// Waits until `so` is so.
+fn until(what: &str, so: impl Fn() -> bool) {
+    let since = Instant::now();
+    while !so() {
+        assert!(since.elapsed() < DEADLINE, "{what}: not within {DEADLINE:?}");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_burst_makes_the_threads_rise_to_what_is_needed_and_fall_back() {
+    let slo = Preset::slo(Duration::from_millis(20));
+    let builder = ThreadPool::builder().name("burst").workers(1..=16);
+    let pool = builder.idle_time(Duration::from_millis(50)).autoscale(slo).expect("no fault");
+    // Twelve tasks that can only go on together need twelve workers.
+    let together = Arc::new(Barrier::new(12));
+    for _ in 0..12 {
+        let together = Arc::clone(&together);
+        pool.spawn(move || {
+            together.wait();
+        })
+        .expect("there is room");
+    }
+    // The keeper of the pool is one more.
+    until("twelve workers", || threads("burst-") == 13);
+    pool.await_idle();
+    until("one worker", || threads("burst-") == 2);
+    assert!(pool.scaler().panics() == 0 && pool.scaler().is_active());
+}
+
+#[test]
+fn a_full_pool_calls_the_driver_before_its_time() {
+    let (driver, clock) = by_hand();
+    let pool = ThreadPool::builder().workers(1).build().expect("no fault");
+    let policy =
+        headcount::PolicyConfig { workers_max: Some(4), ..Preset::slo(Duration::ZERO).config() };
+    let scaler = Scaler::of(pool.handle()).policy(policy).driver(&driver).start();
+    let scaler = scaler.expect("no fault");
+    scaler.hold_at(1, None);
+    until("its worker has started", || pool.snapshot().parked == 1);
+    for _ in 0..20 {
+        clock.pass(Duration::from_secs(2));
+        driver.run_due();
+    }
+    let rest = driver.run_due().expect("it is looked after").since(driver.now());
+    assert_eq!(rest, Duration::from_secs(2), "at rest");
+
+    let (release, blocked) = mpsc::channel::<()>();
+    let (started, begun) = mpsc::channel();
+    pool.spawn(move || {
+        started.send(()).expect("somebody listens");
+        blocked.recv().expect("released");
+    })
+    .expect("there is room");
+    begun.recv().expect("it has begun");
+    pool.spawn(|| ()).expect("it waits");
+    let due = driver.run_due().expect("it is looked after").since(driver.now());
+    assert_eq!(due, Duration::from_millis(50), "it called");
+    release.send(()).expect("it waits for that");
+}

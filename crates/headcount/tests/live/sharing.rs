@@ -1,0 +1,107 @@
+//! Several scalers: one budget, one downstream.
+
+use std::time::Duration;
+
+use headcount::{Budget, Downstream, PoolSnapshot, Preset, Resizable, Scaler, Share, Staffing};
+
+use crate::support::{Paper, busy, by_hand, run_for};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn held(pools: &[Paper]) -> u32 {
+    pools.iter().map(|pool| pool.snapshot().ceiling.max(pool.snapshot().live)).sum()
+}
+
+#[test]
+fn all_together_never_exceed_the_budget_whatever_happens() {
+    let (driver, clock) = by_hand();
+    let budget = Budget::new(20);
+    let idle = || Paper::of(PoolSnapshot::of(Staffing::between(1, 1)));
+    let pools: Vec<Paper> = (0..5).map(|_| idle()).collect();
+    let slo = || headcount::PolicyConfig {
+        workers_min: Some(1),
+        workers_max: Some(16),
+        ..Preset::slo(Duration::from_millis(100)).config()
+    };
+    let scalers: Vec<Scaler> = pools
+        .iter()
+        .map(|pool| {
+            let scaler = Scaler::of(pool.clone()).policy(slo()).budget(&budget, Share::default());
+            scaler.driver(&driver).start().expect("the minimums fit")
+        })
+        .collect();
+    let mut dice = 0x2545_F491_4F6C_DD1D_u64;
+    for step in 0..2_000_usize {
+        dice ^= dice << 13;
+        dice ^= dice >> 7;
+        dice ^= dice << 17;
+        let pool = &pools[step % pools.len()];
+        pool.set(|pool| {
+            // Hired up to the ceiling, or not yet gone after a shrink.
+            pool.live = u32::try_from(dice % 17).expect("small").min(pool.ceiling.max(pool.live));
+            pool.live = pool.live.max(pool.floor);
+            (pool.busy, pool.queued) = (pool.live, (dice >> 8) % 40);
+        });
+        if dice.is_multiple_of(50) {
+            scalers[step % scalers.len()].scale_to(16);
+        }
+        clock.pass(Duration::from_millis(50));
+        driver.run_due();
+        assert!(held(&pools) <= 20, "after step {step}: {}", held(&pools));
+    }
+    assert!(10 < held(&pools), "and it is made use of");
+}
+
+#[test]
+fn minimums_that_do_not_fit_are_refused() {
+    let (driver, _) = by_hand();
+    let budget = Budget::new(3);
+    let start = |min| {
+        let policy =
+            headcount::PolicyConfig { workers_min: Some(min), ..Preset::gopipe().config() };
+        let scaler = Scaler::of(busy()).policy(policy).budget(&budget, Share::default());
+        scaler.driver(&driver).start()
+    };
+    let _first = start(2).expect("it fits");
+    let error = start(2).expect_err("it does not");
+    let text = "workers_min is 2; the budget has 3 workers and the minimums of the other pools take \
+                2; raise the budget or lower a minimum";
+    assert_eq!(error.to_string(), text);
+}
+
+#[test]
+fn who_leaves_gives_its_part_back() {
+    let (driver, clock) = by_hand();
+    let budget = Budget::new(8);
+    let pools = [busy(), busy()];
+    let [first, second] = pools.clone().map(|pool| {
+        let scaler = Scaler::of(pool).policy(Preset::gopipe()).budget(&budget, Share::default());
+        scaler.driver(&driver).start().expect("no fault")
+    });
+    first.scale_to(8);
+    assert!(pools[0].snapshot().ceiling < 8, "the other one has some");
+    drop(second);
+    run_for(&driver, &clock, SECOND);
+    assert_eq!(first.scale_to(8).to, Staffing::exactly(8));
+}
+
+#[test]
+fn while_the_downstream_fails_for_one_none_grows() {
+    let (driver, clock) = by_hand();
+    let database = Downstream::new("database", 0.1).expect("a name");
+    let (failing, lucky) = (busy(), busy());
+    let start = |pool: &Paper| {
+        let scaler = Scaler::of(pool.clone()).policy(Preset::gopipe()).downstream(&database);
+        scaler.driver(&driver).start().expect("no fault")
+    };
+    let (_failing, scaler) = (start(&failing), start(&lucky));
+    run_for(&driver, &clock, SECOND / 2);
+    assert_eq!(lucky.resized(), [Staffing::exactly(3)], "nothing has failed yet");
+    failing.set(|pool| (pool.counters.completed, pool.counters.failed) = (100, 80));
+    lucky.set(|pool| (pool.live, pool.busy, pool.counters.completed) = (3, 3, 20));
+    run_for(&driver, &clock, 8 * SECOND);
+    assert_eq!(lucky.resized().len(), 1, "{}", scaler.why());
+    assert!(scaler.why().contains("error veto"), "{}", scaler.why());
+    run_for(&driver, &clock, 12 * SECOND);
+    assert!(1 < lucky.resized().len(), "long enough ago: {}", scaler.why());
+}
