@@ -11,7 +11,9 @@ const COUNT: &str = "10000000";
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let count = count(arguments)?;
-    let test = ["test", "--release", "--package", "headcount-pool", "--test", "conformance", TEST];
+    // With every feature: it is there for each kind of pool.
+    let package = ["--package", "headcount-pool", "--all-features", "--test", "conformance"];
+    let test: Vec<&str> = ["test", "--release"].into_iter().chain(package).chain([TEST]).collect();
     green_if(succeeds(cargo(&test).env("HEADCOUNT_SOAK", count)))
 }
 

@@ -12,6 +12,8 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     pool.spawn(|| println!("nobody waits for this one"))?;
     println!("a result: {}", pool.submit(|| 6 * 7)?.join()?);
     println!("{} at once", pool.spawn_all((0..2).map(|_| || ()))?);
+    let squares = pool.submit_all((1..=2).map(|n| move || n * n))?;
+    println!("{} results", squares.into_iter().filter_map(|task| task.join().ok()).count());
     pool.await_idle();
 
     // The line takes two tasks. Paused, nobody takes them out.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::task::{Workplace, workplace};
+use crate::task::{BlocksOn, Workplace, workplace};
 
 /// Runs `section`, in which the task blocks: on a lock, a file, another service.
 ///
@@ -23,6 +23,11 @@ use crate::task::{Workplace, workplace};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn blocking<R>(section: impl FnOnce() -> R) -> R {
+    blocking_on(|_| BlocksOn::Outside, section)
+}
+
+/// The same, where it is known what the task blocks on, given the pool that it runs in.
+pub(crate) fn blocking_on<R>(on: impl FnOnce(usize) -> BlocksOn, section: impl FnOnce() -> R) -> R {
     /// Ends the section, also when it panics.
     struct Section(Arc<dyn Workplace>);
     impl Drop for Section {
@@ -31,7 +36,7 @@ pub fn blocking<R>(section: impl FnOnce() -> R) -> R {
         }
     }
     let _section = workplace().map(|place| {
-        place.blocks();
+        place.blocks(on(place.pool()));
         Section(place)
     });
     section()

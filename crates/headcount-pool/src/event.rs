@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use headcount_core::{Name, Timestamp};
 
+use crate::engine::carried;
 use crate::sync::{Mutex, lock};
-use crate::unhurt::quietly;
 
 /// Something that happened in a pool and that somebody may want to know.
 ///
@@ -61,7 +62,8 @@ pub enum Event {
         /// How many workers block now.
         blocked: u32,
     },
-    /// Every worker is busy, tasks wait, and nothing has moved for a long time.
+    /// Every worker is busy, tasks wait, and nothing has moved for as long as the pool's
+    /// `stuck_after` says; or for a second, where every worker blocks on a task of this very pool.
     SuspectedDeadlock {
         /// How many workers there are.
         workers: u32,
@@ -110,7 +112,7 @@ impl fmt::Display for Event {
 }
 
 /// Who hears of events.
-pub(crate) type Listener = Box<dyn Fn(&Event) + Send + Sync>;
+pub(crate) type Listener = Arc<dyn Fn(&Event) + Send + Sync>;
 
 /// The events of a pool: the latest are kept, and one listener hears of each.
 #[derive(Default)]
@@ -129,8 +131,9 @@ impl Events {
 
     pub(crate) fn tell(&self, at: Timestamp, event: Event) {
         if let Some(listener) = &self.listener {
+            let (listener, event) = (Arc::clone(listener), event.clone());
             // A listener that panics misses this one; the pool goes on.
-            quietly(|| listener(&event));
+            carried(move || listener(&event));
         }
         let mut latest = lock(&self.latest);
         if latest.len() == Self::KEPT_MAX {

@@ -51,7 +51,8 @@ pub use event::Event;
 pub use group::Group;
 pub use pool::{
     Bottleneck, BuildError, BuildFault, Builder, Diagnosis, Doing, Drained, Idle, PanicPolicy,
-    Pool, PoolHandle, Resize, ResizeProgress, ThreadPool, Threads, Unrun, WorkerReport, Workers,
+    Pool, PoolHandle, Resize, ResizeProgress, SubmitAllError, ThreadPool, Threads, Unrun,
+    WorkerReport, Workers,
 };
 #[cfg(feature = "tokio")]
 pub use pool::{TaskPool, Tasks};

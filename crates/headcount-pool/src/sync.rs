@@ -10,6 +10,24 @@ pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard, atomic};
 pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard, atomic};
 
 #[cfg(loom)]
+pub(crate) use loom::cell;
+#[cfg(not(loom))]
+pub(crate) mod cell {
+    //! What loom has of cells, without loom.
+
+    /// A cell that is reached through a call, so that a model sees by whom and when.
+    #[derive(Debug)]
+    pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+    impl<T> UnsafeCell<T> {
+        /// Hands out where the inside is. Whoever uses it answers for it.
+        pub(crate) fn with_mut<R>(&self, act: impl FnOnce(*mut T) -> R) -> R {
+            act(self.0.get())
+        }
+    }
+}
+
+#[cfg(loom)]
 pub(crate) use loom::thread::yield_now;
 #[cfg(not(loom))]
 pub(crate) use std::thread::yield_now;

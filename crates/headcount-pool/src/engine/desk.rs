@@ -417,7 +417,7 @@ impl<K: Kind> Desk<K> {
     }
 
     /// Whether the door is closed and every task was taken. Once that is so it stays so.
-    fn is_through(&self, floor: &Floor<K::Work>) -> bool {
+    pub(crate) fn is_through(&self, floor: &Floor<K::Work>) -> bool {
         self.through || (floor.door.is_closed() && self.taken(floor) == floor.door.admitted())
     }
 

@@ -10,7 +10,7 @@ use super::line::Line;
 use super::notice::{Notice, QUICK, ROOM, SUMMON};
 use super::stamps::{SAMPLE, Stamps};
 use crate::clock::Monotonic;
-use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 
 /// A task in the line.
 #[doc(hidden)]
@@ -41,8 +41,10 @@ impl Stamp {
 const SAMPLE_TIMES: u32 = 16;
 const _: () = assert!(SAMPLE == SAMPLE_TIMES as u64, "a sample stands for those it was taken of");
 
-/// Where tasks are tiny and as many as this wait, their submitters let others run now and then.
-const YIELD_FROM: usize = 4096;
+/// Where as many as this wait, the clock is read for each of so many tasks, tiny or not.
+const SAMPLE_FROM: u64 = 256;
+/// Where as many as this wait, their submitters let others run now and then.
+const YIELD_FROM: u64 = 4096;
 /// How often they do: once for each so many tasks.
 const YIELD_EACH: u64 = 64;
 
@@ -57,6 +59,8 @@ pub(crate) struct Floor<W> {
     pub(crate) en_route: CachePadded<AtomicU32>,
     /// Workers that are awake and whose tasks are short.
     pub(crate) short: CachePadded<AtomicU32>,
+    /// Whether a worker waits for the next task, awake.
+    lingering: CachePadded<AtomicBool>,
     /// Tasks that somebody else than a worker took out of the line.
     taken_by_others: AtomicU64,
     /// Tasks that run beside the workers.
@@ -73,6 +77,7 @@ impl<W: Send> Floor<W> {
             stamps: Stamps::new(len_max),
             en_route: CachePadded::new(AtomicU32::new(0)),
             short: CachePadded::new(AtomicU32::new(0)),
+            lingering: CachePadded::new(AtomicBool::new(false)),
             taken_by_others: AtomicU64::new(0),
             beside: AtomicU32::new(0),
         }
@@ -83,25 +88,32 @@ impl<W: Send> Floor<W> {
     #[must_use = "nobody may be awake to take it"]
     pub(crate) fn put(&self, number: u64, work: W) -> bool {
         let stamp = self.stamp(number);
-        self.line.push(Entry { work, stamp });
+        self.line.put(number, Entry { work, stamp });
         // Pairs with the one after `SUMMON` was raised: either we see the flag or they the task.
         fence(Ordering::SeqCst);
-        self.notice.read() & SUMMON != 0
+        let summoned = self.notice.read() & SUMMON != 0;
+        if number.is_multiple_of(YIELD_EACH) && YIELD_FROM <= self.queued() {
+            // A moment for those who take them, while the line is in cache.
+            crate::sync::yield_now();
+        }
+        summoned
     }
 
-    /// The time, unless tasks are tiny and it is not this one's turn to pay for the clock.
+    /// The time, unless it is not this one's turn to pay for the clock.
     fn stamp(&self, number: u64) -> Stamp {
-        let sampled = self.notice.read() & QUICK != 0;
+        let sampled = self.is_sampled();
         if sampled && !number.is_multiple_of(SAMPLE) {
             return Stamp::default();
-        }
-        if sampled && number.is_multiple_of(YIELD_EACH) && YIELD_FROM <= self.line.len() {
-            // Many tiny tasks wait: a moment for those who take them, while the line is in cache.
-            crate::sync::yield_now();
         }
         let now = self.clock.now();
         self.stamps.note(number, now);
         Stamp::new(now, sampled)
+    }
+
+    /// Whether the clock is read for few: tasks are tiny, or so many wait that those around it have
+    /// waited as long.
+    fn is_sampled(&self) -> bool {
+        self.notice.read() & QUICK != 0 || SAMPLE_FROM <= self.queued()
     }
 
     /// Somebody queues for a place; from here on workers look. Count once more after this.
@@ -123,11 +135,40 @@ impl<W: Send> Floor<W> {
         };
     }
 
+    /// Takes the next task for a worker, and says whether there was one. If not, one may wait all
+    /// the same: it was let in and is not here yet. Then whoever brings it gets a moment.
+    pub(crate) fn next(&self, hand: &mut Option<Entry<W>>) -> bool {
+        let found = self.line.pop(hand);
+        if !found && 0 < self.queued() {
+            crate::sync::yield_now();
+        }
+        found
+    }
+
+    /// Waits for the next task until then, and says whether there is one. One worker at a time
+    /// does: another would only take it away from the first.
+    pub(crate) fn linger(&self, until: Timestamp) -> bool {
+        if self.lingering.swap(true, Ordering::Relaxed) {
+            return false;
+        }
+        while self.queued() == 0 && self.clock.now() < until {
+            crate::sync::yield_now();
+        }
+        self.lingering.store(false, Ordering::Relaxed);
+        0 < self.queued()
+    }
+
     /// Takes a task out of the line for somebody who is not a worker.
     pub(crate) fn take_out(&self) -> Option<Entry<W>> {
-        let entry = self.line.pop()?;
+        let mut hand = None;
+        // What was let in and is not here yet, its submitter is about to bring.
+        while !self.next(&mut hand) {
+            if self.queued() == 0 {
+                return None;
+            }
+        }
         self.taken_by_others.fetch_add(1, Ordering::AcqRel);
-        Some(entry)
+        hand
     }
 
     pub(crate) fn taken_by_others(&self) -> u64 {
@@ -143,6 +184,6 @@ impl<W: Send> Floor<W> {
 
     /// How many wait.
     pub(crate) fn queued(&self) -> u64 {
-        self.line.len() as u64
+        self.line.len(|| self.door.admitted())
     }
 }

@@ -6,6 +6,7 @@ use headcount_core::roster::WorkerId;
 
 use super::Kind;
 use super::machine::Engine;
+use super::porter::{carried, with_porter};
 use super::timers::Alarm;
 use crate::unhurt::quietly;
 
@@ -14,15 +15,22 @@ const STARTS_MAX: u32 = 32;
 
 /// Keeps a pool until it is over.
 pub(crate) fn keep<K: Kind>(engine: &Arc<Engine<K>>) {
+    // A model has no other threads than its own.
+    let _employment = (!cfg!(loom)).then(|| with_porter(engine.number(), &engine.name));
     loop {
-        let (due, gone, over) = look(engine);
+        let Seen { due, gone, ends, is_over } = look(engine);
         let busy = !due.is_empty() || !gone.is_empty();
         // What wakes and what is dropped here is the user's, and the keeper must not die of it.
         for alarm in due {
             quietly(|| ring(engine, alarm));
         }
-        bury(engine, gone);
-        if over {
+        if !gone.is_empty() {
+            let engine = Arc::clone(engine);
+            let bury = move || bury(&engine, gone);
+            // Nobody else waits for the keeper of a pool that ends.
+            if ends { bury() } else { carried(bury) }
+        }
+        if is_over {
             return;
         }
         let at = engine.desk().keeper_looks_at();
@@ -32,8 +40,16 @@ pub(crate) fn keep<K: Kind>(engine: &Arc<Engine<K>>) {
     }
 }
 
-/// What is due, who is to be buried, and whether there is nothing left to keep.
-type Seen<K> = (Vec<Alarm>, Vec<(WorkerId, <K as Kind>::Hand)>, bool);
+/// What the keeper sees when it looks.
+struct Seen<K: Kind> {
+    due: Vec<Alarm>,
+    /// Who is to be buried.
+    gone: Vec<(WorkerId, K::Hand)>,
+    /// Whether there is nobody left to hire.
+    ends: bool,
+    /// Whether there is nothing left to keep.
+    is_over: bool,
+}
 
 fn look<K: Kind>(engine: &Arc<Engine<K>>) -> Seen<K> {
     engine.visit(STARTS_MAX, |desk, now, errands| {
@@ -41,8 +57,8 @@ fn look<K: Kind>(engine: &Arc<Engine<K>>) -> Seen<K> {
         desk.keeper_looks(&engine.floor, now);
         desk.serve_room(&engine.floor, errands);
         desk.watch_tasks(&engine.floor, now, errands);
-        let over = desk.is_over(&engine.floor);
-        (desk.timers.due(now), desk.take_leavers(), over)
+        let (is_over, ends) = (desk.is_over(&engine.floor), desk.is_through(&engine.floor));
+        Seen { due: desk.timers.due(now), gone: desk.take_leavers(), ends, is_over }
     })
 }
 
@@ -53,22 +69,18 @@ fn ring<K: Kind>(engine: &Arc<Engine<K>>, alarm: Alarm) {
                 deadline.passed(engine.now());
             }
         }
-        Alarm::Wake(waker) => waker.wake(),
+        Alarm::Wake(_, waker) => waker.wake(),
     }
 }
 
 /// Waits until they are gone, and only then gives their places back.
 fn bury<K: Kind>(engine: &Arc<Engine<K>>, gone: Vec<(WorkerId, K::Hand)>) {
-    if gone.is_empty() {
-        return;
-    }
     let bury = |(worker, hand)| {
         K::bury(hand);
         worker
     };
     let buried: Vec<WorkerId> = gone.into_iter().map(bury).collect();
     engine.visit(0, |desk, _, errands| {
-        errands.are_keepers();
         for worker in buried {
             desk.buried(worker);
         }

@@ -4,7 +4,9 @@
 
 use std::fmt;
 
-use fifo::Fifo;
+use crossbeam_queue::SegQueue;
+
+use super::ring::Ring;
 
 /// An order in which tasks leave the line.
 ///
@@ -22,92 +24,81 @@ pub(crate) trait Order<T>: Send + Sync {
     fn len(&self) -> usize;
 }
 
+/// Beyond this length a ring would take up too much, and the line is a list.
+const RING_LEN_MAX: u64 = 1 << 16;
+
 /// The tasks that wait.
 #[expect(clippy::large_enum_variant, reason = "there is one line to a pool, and no way around")]
 pub(crate) enum Line<T> {
     /// First in, first out.
-    Fifo(Fifo<T>),
-    /// In another order.
+    Fifo(Ring<T>),
+    /// In another order, or too long for a ring.
     Ordered(Box<dyn Order<T>>),
 }
 
-impl<T: Send> Line<T> {
-    /// In this order, or first in first out.
-    pub(crate) fn new(order: Option<Box<dyn Order<T>>>) -> Self {
-        order.map_or_else(|| Self::Fifo(Fifo::new()), Self::Ordered)
+impl<T: Send + 'static> Line<T> {
+    /// For at most `len_max` tasks, in this order, or first in first out.
+    pub(crate) fn new(len_max: u64, order: Option<Box<dyn Order<T>>>) -> Self {
+        match order {
+            Some(order) => Self::Ordered(order),
+            None if len_max <= RING_LEN_MAX => Self::Fifo(Ring::new(len_max)),
+            None => Self::Ordered(Box::new(SegQueue::new())),
+        }
     }
+}
 
-    pub(crate) fn push(&self, task: T) {
+impl<T: Send> Line<T> {
+    /// Puts the task in that the door gave this number.
+    pub(crate) fn put(&self, number: u64, task: T) {
         match self {
-            Self::Fifo(line) => line.push(task),
+            Self::Fifo(line) => line.put(number, task),
             Self::Ordered(line) => line.push(task),
         }
     }
 
-    pub(crate) fn pop(&self) -> Option<T> {
+    /// Takes the task whose turn it is into `hand`, and says whether it was here.
+    ///
+    /// Into a hand, because a task is large: each time it is returned it is copied.
+    pub(crate) fn pop(&self, hand: &mut Option<T>) -> bool {
         match self {
-            Self::Fifo(line) => line.pop(),
-            Self::Ordered(line) => line.pop(),
+            Self::Fifo(line) => line.pop(hand),
+            Self::Ordered(line) => {
+                *hand = line.pop();
+                hand.is_some()
+            }
         }
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// How many wait, where so many were let in as `admitted` says when it is asked.
+    pub(crate) fn len(&self, admitted: impl FnOnce() -> u64) -> u64 {
         match self {
-            Self::Fifo(line) => line.len(),
-            Self::Ordered(line) => line.len(),
+            Self::Fifo(line) => {
+                // In this order: what is taken meanwhile is counted once too often, none too few.
+                let taken = line.taken();
+                admitted().saturating_sub(taken)
+            }
+            Self::Ordered(line) => line.len() as u64,
         }
+    }
+}
+
+impl<T: Send> Order<T> for SegQueue<T> {
+    fn push(&self, task: T) {
+        self.push(task);
+    }
+
+    fn pop(&self) -> Option<T> {
+        self.pop()
+    }
+
+    fn len(&self) -> usize {
+        self.len()
     }
 }
 
 impl<T> fmt::Debug for Line<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Line").finish_non_exhaustive()
-    }
-}
-
-#[cfg(not(loom))]
-mod fifo {
-    pub(crate) use crossbeam_queue::SegQueue as Fifo;
-}
-
-/// A line that loom sees. What it promises to those who do not pop is no more than what a lock-free
-/// one does: that somebody else's push may go unseen, unless a fence says otherwise.
-#[cfg(loom)]
-mod fifo {
-    use std::collections::VecDeque;
-
-    use crate::sync::atomic::{AtomicUsize, Ordering};
-    use crate::sync::{Mutex, lock};
-
-    pub(crate) struct Fifo<T> {
-        len: AtomicUsize,
-        tasks: Mutex<VecDeque<T>>,
-    }
-
-    impl<T> Fifo<T> {
-        pub(crate) fn new() -> Self {
-            Self { len: AtomicUsize::new(0), tasks: Mutex::new(VecDeque::new()) }
-        }
-
-        pub(crate) fn push(&self, task: T) {
-            lock(&self.tasks).push_back(task);
-            self.len.fetch_add(1, Ordering::Release);
-        }
-
-        pub(crate) fn pop(&self) -> Option<T> {
-            if self.len() == 0 {
-                return None;
-            }
-            let task = lock(&self.tasks).pop_front();
-            if task.is_some() {
-                self.len.fetch_sub(1, Ordering::Release);
-            }
-            task
-        }
-
-        pub(crate) fn len(&self) -> usize {
-            self.len.load(Ordering::Acquire)
-        }
     }
 }
 

@@ -19,7 +19,7 @@ use super::notice::REPORT;
 use super::{Badge, Fate, Kind, Shut, Signal, WorkerHooks};
 use crate::event::Events;
 use crate::park::Parker;
-use crate::sync::{Condvar, Mutex, lock};
+use crate::sync::{Condvar, Mutex, MutexGuard, lock};
 
 /// How often a thread may be interrupted where it could have gone on, in one run of a model.
 ///
@@ -31,10 +31,18 @@ const PREEMPTIONS_MAX_OF_THREE: usize = 1;
 /// Workers are threads of the model, tasks are counted.
 #[derive(Debug)]
 struct Model {
-    ran: Mutex<u32>,
-    one_more_ran: Condvar,
+    ran: Mutex<Ran>,
+    changed: Condvar,
     /// Workers that exist.
     live: AtomicU32,
+}
+
+/// Tasks that ran.
+#[derive(Debug, Default)]
+struct Ran {
+    count: u32,
+    /// Whether whoever runs one stays at it.
+    stay: bool,
 }
 
 impl Kind for Model {
@@ -81,7 +89,7 @@ impl Kind for Model {
         true
     }
 
-    fn is_waiting((): &()) -> bool {
+    fn hand_back((): &mut ()) -> bool {
         true
     }
 
@@ -91,17 +99,32 @@ impl Kind for Model {
 }
 
 impl Model {
+    /// Runs a task: counts it, and stays at it if it is to.
     fn count(&self) {
-        *lock(&self.ran) += 1;
-        self.one_more_ran.notify_all();
+        let mut ran = lock(&self.ran);
+        ran.count += 1;
+        self.changed.notify_all();
+        while ran.stay {
+            ran = self.wait(ran);
+        }
+    }
+
+    /// Whether whoever runs a task stays at it, from here on.
+    fn stay(&self, stay: bool) {
+        lock(&self.ran).stay = stay;
+        self.changed.notify_all();
     }
 
     /// Waits until so many have run, and does nothing meanwhile that could bring it about.
     fn await_ran(&self, count: u32) {
         let mut ran = lock(&self.ran);
-        while *ran < count {
-            ran = self.one_more_ran.wait(ran).unwrap_or_else(std::sync::PoisonError::into_inner);
+        while ran.count < count {
+            ran = self.wait(ran);
         }
+    }
+
+    fn wait<'a>(&self, ran: MutexGuard<'a, Ran>) -> MutexGuard<'a, Ran> {
+        self.changed.wait(ran).unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
@@ -120,7 +143,7 @@ fn work(engine: &Arc<Engine<Model>>, worker: WorkerId, badge: &Arc<Badge<Model>>
 }
 
 fn work_off(engine: &Arc<Engine<Model>>, worker: WorkerId, badge: &Arc<Badge<Model>>) -> Standing {
-    while engine.floor.notice.read() & REPORT == 0 && engine.take(badge).is_some() {
+    while engine.floor.notice.read() & REPORT == 0 && engine.take(badge, &mut None) {
         engine.kind.count();
     }
     engine.report(worker)
@@ -180,14 +203,15 @@ fn check(shape: Shape, model: impl Fn(&Arc<Engine<Model>>) -> u32 + Send + Sync 
         engine.close();
         // From here on this thread is the keeper, which goes home last.
         super::keep(&engine);
-        assert_eq!(*lock(&engine.kind.ran), expected, "tasks that ran");
+        assert_eq!(lock(&engine.kind.ran).count, expected, "tasks that ran");
         assert_eq!(engine.floor.queued(), 0, "a task is left");
         assert_eq!(engine.kind.live.load(Ordering::Acquire), 0, "a worker is left");
     });
 }
 
 fn engine(shape: Shape) -> Engine<Model> {
-    let kind = Model { ran: Mutex::new(0), one_more_ran: Condvar::new(), live: AtomicU32::new(0) };
+    let kind =
+        Model { ran: Mutex::new(Ran::default()), changed: Condvar::new(), live: AtomicU32::new(0) };
     let roster = RosterConfig { idle_time: shape.idle_time, ..RosterConfig::new(shape.staffing) };
     let settings = Settings {
         name: String::new(),
@@ -202,7 +226,7 @@ fn engine(shape: Shape) -> Engine<Model> {
         events: Events::default(),
         panic_policy: crate::PanicPolicy::default(),
     };
-    Engine::new(kind, settings, super::Line::new(None))
+    Engine::new(kind, settings, super::Line::new(shape.queue_len_max, None))
 }
 
 fn submit(engine: &Arc<Engine<Model>>) -> bool {
@@ -293,15 +317,33 @@ fn a_pause_that_ends_lets_run_what_came_meanwhile() {
     });
 }
 
+/// Waits for room, and says under which number it was let in.
+fn wait_for_room(engine: &Arc<Engine<Model>>) -> u64 {
+    match engine.admit(crate::Overflow::Wait) {
+        Ok(crate::pool::Admission::Enter(number)) => number,
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn whoever_waits_for_room_gets_the_place_that_a_worker_makes() {
     check_unaided(Shape { queue_len_max: 1, ..ONE }, |engine| {
         for _ in 0..2 {
-            match engine.admit(crate::Overflow::Wait) {
-                Ok(crate::pool::Admission::Enter(number)) => engine.put(number, ()),
-                other => panic!("{other:?}"),
-            }
+            engine.put(wait_for_room(engine), ());
         }
+        2
+    });
+}
+
+/// The worker does not report after it took the task: nobody else tells whoever waits.
+#[test]
+fn whoever_waits_for_room_gets_the_place_though_the_worker_stays_at_its_task() {
+    check_unaided(Shape { queue_len_max: 1, ..ONE }, |engine| {
+        engine.kind.stay(true);
+        assert!(submit(engine));
+        let number = wait_for_room(engine);
+        engine.kind.stay(false);
+        engine.put(number, ());
         2
     });
 }

@@ -25,6 +25,7 @@ use crate::policy::Policies;
 use crate::pool::{BlockedShare, PanicPolicy};
 use crate::sync::atomic::{AtomicU64, Ordering, fence};
 use crate::sync::{Mutex, MutexGuard, lock};
+use crate::task::BlocksOn;
 use crate::unhurt::{drop_quietly, quietly};
 
 /// While tasks are short, those who wait for a place are called when there are so many: to be put
@@ -252,9 +253,15 @@ impl<K: Kind> Engine<K> {
         self.floor.door.make_room(taken);
     }
 
-    /// Takes the next task for a worker.
-    pub(crate) fn take(self: &Arc<Self>, badge: &Badge<K>) -> Option<Entry<K::Work>> {
-        let entry = self.floor.line.pop()?;
+    /// Takes the next task for a worker, and says whether there was one.
+    pub(crate) fn take(
+        self: &Arc<Self>,
+        badge: &Badge<K>,
+        hand: &mut Option<Entry<K::Work>>,
+    ) -> bool {
+        if !self.floor.next(hand) {
+            return false;
+        }
         badge.count();
         let short = badge.is_short();
         if !short {
@@ -265,7 +272,7 @@ impl<K: Kind> Engine<K> {
         if self.floor.notice.read() & ROOM != 0 {
             self.serve_room(short);
         }
-        Some(entry)
+        true
     }
 
     #[cold]
@@ -371,10 +378,10 @@ impl<K: Kind> Engine<K> {
     }
 
     /// A worker is about to block, since now.
-    pub(crate) fn blocks(self: &Arc<Self>, worker: WorkerId, badge: &Badge<K>) {
+    pub(crate) fn blocks(self: &Arc<Self>, worker: WorkerId, badge: &Badge<K>, on: BlocksOn) {
         self.visit(0, |desk, now, errands| {
             badge.blocked(Some(now));
-            desk.blocks(worker, now, errands);
+            desk.blocks(worker, on, now, errands);
         });
     }
 

@@ -14,6 +14,9 @@ mod line;
 mod machine;
 mod notice;
 mod pace;
+mod patience;
+mod porter;
+mod ring;
 mod staff;
 mod stamps;
 mod tally;
@@ -29,6 +32,7 @@ use headcount_core::Name;
 use headcount_core::roster::WorkerId;
 
 use crate::pool::BuildFault;
+use crate::task::Refusal;
 
 pub(crate) use badge::{Badge, Signal};
 pub(crate) use desk::{Desk, Standing};
@@ -41,6 +45,8 @@ pub(crate) use line::{Line, Order};
 pub(crate) use machine::{Engine, Settings};
 pub(crate) use notice::{QUICK, REPORT};
 pub(crate) use pace::{Measured, Pace};
+pub(crate) use patience::Patience;
+pub(crate) use porter::{carried, is_porter_of};
 pub(crate) use tally::{Counter, Fate};
 pub(crate) use timers::{Alarm, Deadline};
 pub(crate) use watch::Watch;
@@ -59,10 +65,15 @@ pub trait Kind: Debug + Sized + Send + Sync + 'static {
     /// Where a parked worker sleeps.
     type Bed: Default + Send + Sync;
     /// What is left of a worker when it has ended.
-    type Hand: Send;
+    type Hand: Send + 'static;
 
     /// Follows a plan, unless something is missing in it.
     fn open(plan: &Self::Plan) -> Result<Self, BuildFault>;
+
+    /// Why no task is let in once the door is closed.
+    fn refusal(&self) -> Refusal {
+        Refusal::Closed
+    }
 
     /// Whether the owner, where it is dropped, may wait for the workers to go.
     fn may_block(&self) -> bool;
@@ -89,8 +100,8 @@ pub trait Kind: Debug + Sized + Send + Sync + 'static {
     /// Tells whoever waits for a task that it does not run. False: somebody has counted it.
     fn give_up(work: &mut Self::Work, fate: Fate) -> bool;
 
-    /// Whether a task is still to run.
-    fn is_waiting(work: &Self::Work) -> bool;
+    /// Takes a task off the books, if it is still to run, and says whether it was.
+    fn hand_back(work: &mut Self::Work) -> bool;
 
     /// The class of a task, if it has one.
     fn class(work: &Self::Work) -> Option<Name>;

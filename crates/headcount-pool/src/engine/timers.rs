@@ -18,8 +18,8 @@ pub(crate) trait Deadline: Send + Sync {
 pub(crate) enum Alarm {
     /// Tell this one, if it still exists.
     Tell(Weak<dyn Deadline>),
-    /// Wake this one.
-    Wake(Waker),
+    /// Wake whoever watches under this number.
+    Wake(u64, Waker),
 }
 
 impl Alarm {
@@ -27,7 +27,7 @@ impl Alarm {
     fn is_wanted(&self) -> bool {
         match self {
             Self::Tell(deadline) => 0 < deadline.strong_count(),
-            Self::Wake(_) => true,
+            Self::Wake(..) => true,
         }
     }
 }
@@ -58,6 +58,18 @@ impl Timers {
             }
             self.heap.push(Timer { at, alarm });
         }
+    }
+
+    /// Does not wake whoever watches under this number. What is left is to be dropped away from the
+    /// desk.
+    pub(crate) fn forget(&mut self, number: u64) -> Vec<Alarm> {
+        let is_its = |timer: &Timer| matches!(timer.alarm, Alarm::Wake(of, _) if of == number);
+        if !self.heap.iter().any(is_its) {
+            return Vec::new();
+        }
+        let (its, others) = self.heap.drain().partition::<Vec<_>, _>(is_its);
+        self.heap = others.into();
+        its.into_iter().map(|timer| timer.alarm).collect()
     }
 
     /// When the next one rings.
@@ -112,6 +124,18 @@ mod tests {
 
     impl Deadline for Late {
         fn passed(&self, _now: Timestamp) {}
+    }
+
+    #[test]
+    fn whoever_does_not_watch_any_more_is_forgotten() {
+        let mut timers = Timers::default();
+        for number in 1..=3 {
+            timers.set(Timestamp::from_secs(number), Alarm::Wake(number, Waker::noop().clone()));
+        }
+        assert_eq!(timers.forget(1).len(), 1);
+        assert_eq!(timers.forget(1).len(), 0);
+        assert_eq!(timers.next(), Some(Timestamp::from_secs(2)));
+        assert_eq!(timers.due(Timestamp::from_secs(3)).len(), 2);
     }
 
     #[test]

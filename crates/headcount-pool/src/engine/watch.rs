@@ -65,10 +65,21 @@ impl<K: Kind> Watch<K> {
         true
     }
 
-    /// Wakes whoever polls at `deadline`, too.
+    /// Wakes whoever polls at `deadline`, too, and nobody who was to be woken then before.
     pub(crate) fn alarm_at(&self, deadline: Timestamp, waker: &Waker) {
-        let waker = waker.clone();
-        self.engine.visit(0, |desk, _, _| desk.timers.set(deadline, Alarm::Wake(waker)));
+        let alarm = Alarm::Wake(self.number, waker.clone());
+        let before = self.engine.visit(0, |desk, _, _| {
+            let before = desk.timers.forget(self.number);
+            desk.timers.set(deadline, alarm);
+            before
+        });
+        drop(before);
+    }
+
+    /// Wakes nobody at a deadline any more.
+    pub(crate) fn forget_alarm(&self) {
+        let before = self.engine.desk().timers.forget(self.number);
+        drop(before);
     }
 
     pub(crate) fn engine(&self) -> &Arc<Engine<K>> {

@@ -11,6 +11,10 @@ use super::errands::Errands;
 use super::floor::Floor;
 use super::injection::Injection;
 use crate::event::Event;
+use crate::task::BlocksOn;
+
+/// Where every worker blocks on a task of its own pool it is told after this, whatever else is.
+const STANDSTILL_AFTER: Duration = Duration::from_secs(1);
 
 /// What the watchdog remembers.
 #[derive(Debug)]
@@ -19,8 +23,7 @@ pub(crate) struct Watchdog {
     pub(crate) replace_stuck_max: u32,
     pub(crate) compensate_max: u32,
     injection: Injection,
-    /// Workers that block, and whether another may work in their place.
-    blocked: Vec<(WorkerId, bool)>,
+    blocked: Vec<Blocked>,
     /// Workers that were counted out because their task is stuck.
     replaced_stuck: Vec<WorkerId>,
     /// Since when nothing has moved, and whether that was told.
@@ -28,6 +31,15 @@ pub(crate) struct Watchdog {
     looks_at: Option<Timestamp>,
     /// When it was last worth trying to count another worker out.
     retry_at: Timestamp,
+}
+
+/// A worker that blocks.
+#[derive(Debug)]
+struct Blocked {
+    worker: WorkerId,
+    on: BlocksOn,
+    /// Whether another may work in its place.
+    replaced: bool,
 }
 
 impl Watchdog {
@@ -56,39 +68,49 @@ impl Watchdog {
     }
 
     fn compensated(&self) -> u32 {
-        let count = self.blocked.iter().filter(|(_, replaced)| *replaced).count();
+        let count = self.blocked.iter().filter(|blocked| blocked.replaced).count();
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 }
 
 impl<K: Kind> Desk<K> {
     /// A worker is about to block.
-    pub(crate) fn blocks(&mut self, worker: WorkerId, now: Timestamp, e: &mut Errands<K>) {
-        self.watchdog.blocked.push((worker, false));
+    pub(crate) fn blocks(
+        &mut self,
+        worker: WorkerId,
+        on: BlocksOn,
+        now: Timestamp,
+        e: &mut Errands<K>,
+    ) {
+        self.watchdog.blocked.push(Blocked { worker, on, replaced: false });
+        if self.all_wait_for_each_other() {
+            let soon = now + STANDSTILL_AFTER / 4;
+            self.watchdog.looks_at = Some(self.watchdog.looks_at.map_or(soon, |at| at.min(soon)));
+        }
         self.compensate(now, e);
     }
 
     /// It does not any more. Whoever works in its place stays until one of them is not needed.
     pub(crate) fn unblocks(&mut self, worker: WorkerId) {
-        self.watchdog.blocked.retain(|(known, _)| *known != worker);
+        self.watchdog.blocked.retain(|blocked| blocked.worker != worker);
     }
 
     /// Lets others work in the place of workers that block, as fast as the schedule allows.
     pub(crate) fn compensate(&mut self, now: Timestamp, e: &mut Errands<K>) {
-        while let Some(index) = self.watchdog.blocked.iter().position(|(_, replaced)| !replaced) {
+        while let Some(index) = self.watchdog.blocked.iter().position(|blocked| !blocked.replaced) {
             let compensated = self.watchdog.compensated();
             if self.watchdog.compensate_max <= compensated
                 || now < self.watchdog.injection.next_at(compensated)
             {
                 return;
             }
-            let worker = self.watchdog.blocked[index].0;
+            let worker = self.watchdog.blocked[index].worker;
             let counted_out = self.staff.badge(worker).is_recalled();
             if !counted_out && !self.count_out(worker) {
                 // As many as may be are counted out; when one of them is back we try again.
                 return;
             }
-            self.watchdog.blocked[index].1 = true;
+            self.watchdog.blocked[index].replaced = true;
             self.watchdog.injection.granted(now);
             e.tell(Event::Compensated { blocked: self.watchdog.blocked() });
         }
@@ -98,12 +120,12 @@ impl<K: Kind> Desk<K> {
     pub(crate) fn watchdog_looks_at(&self, now: Timestamp) -> Option<Timestamp> {
         let dog = &self.watchdog;
         let compensated = dog.compensated();
-        let pending = dog.blocked.iter().any(|(_, replaced)| !replaced);
+        let pending = dog.blocked.iter().any(|blocked| !blocked.replaced);
         let may = self.roster.counts().written_off < self.roster.config().written_off_max;
         let compensate = (pending && may && compensated < dog.compensate_max)
             .then(|| dog.injection.next_at(compensated).max(dog.retry_at));
         // The first task after a rest: from here on the keeper looks of its own accord.
-        let first = || dog.stuck_after.filter(|_| self.is_at_work()).map(|after| now + after / 4);
+        let first = || self.suspects_after().map(|after| now + after / 4);
         compensate.into_iter().chain(dog.looks_at.or_else(first)).min()
     }
 
@@ -115,13 +137,33 @@ impl<K: Kind> Desk<K> {
         e: &mut Errands<K>,
     ) {
         self.compensate(now, e);
-        let Some(stuck_after) = self.watchdog.stuck_after else { return };
         if self.watchdog.looks_at.is_some_and(|at| now < at) {
             return;
         }
-        self.watchdog.looks_at = self.is_at_work().then(|| now + stuck_after / 4);
-        self.find_stuck(stuck_after, now, e);
-        self.find_deadlock(stuck_after, floor, now, e);
+        let suspects_after = self.suspects_after();
+        self.watchdog.looks_at = suspects_after.map(|after| now + after / 4);
+        if let Some(stuck_after) = self.watchdog.stuck_after {
+            self.find_stuck(stuck_after, now, e);
+        }
+        match suspects_after {
+            Some(after) => self.find_deadlock(after, floor, now, e),
+            None => self.watchdog.stood = None,
+        }
+    }
+
+    /// After how long a pool that stands still is told of. `None`: nobody looks.
+    fn suspects_after(&self) -> Option<Duration> {
+        let own = self.all_wait_for_each_other().then_some(STANDSTILL_AFTER);
+        let stuck_after = self.watchdog.stuck_after.filter(|_| self.is_at_work());
+        own.into_iter().chain(stuck_after).min()
+    }
+
+    /// Whether every worker blocks on a task of this very pool. So does whoever would run that.
+    fn all_wait_for_each_other(&self) -> bool {
+        let counts = self.roster.counts();
+        let own = self.watchdog.blocked.iter().filter(|blocked| blocked.on == BlocksOn::OwnPool);
+        let at_work = counts.busy + counts.written_off;
+        0 < at_work && own.count() == at_work as usize
     }
 
     fn is_at_work(&self) -> bool {
@@ -172,9 +214,11 @@ impl<K: Kind> Desk<K> {
         let counts = self.roster.counts();
         let queued = floor.queued();
         let full = counts.parked == 0 && self.roster.config().staffing.ceiling <= counts.live;
+        // What somebody else runs ends without a worker's doing.
+        let circle = self.all_wait_for_each_other() && floor.running_beside() == 0;
         let taken = self.taken(floor);
         self.watchdog.stood = match self.watchdog.stood {
-            _ if !full || queued == 0 || self.paused => None,
+            _ if !full || (queued == 0 && !circle) || self.paused => None,
             Some((before, since, told)) if before == taken => {
                 let stood_for = now.since(since);
                 let tell = !told && stuck_after <= stood_for;

@@ -8,11 +8,13 @@ use std::task::{Context, Poll, Waker};
 
 use super::mailbox::{Mailbox, Messenger};
 
-use crate::blocking::blocking;
+use crate::blocking::blocking_on;
 use crate::engine::Kind;
 use crate::park::Parker;
 use crate::pool::{PoolHandle, Runs};
-use crate::task::{CancelToken, SubmitError, TaskError, TaskHandle, TaskOptions, Waiting};
+use crate::task::{
+    BlocksOn, CancelToken, SubmitError, TaskError, TaskHandle, TaskOptions, Waiting,
+};
 
 /// Tasks that belong together: wait for all of them, take them as they end, or stop at the first
 /// that has no result.
@@ -113,7 +115,8 @@ impl<K: Kind, T> Group<K, T> {
                 return self.take(index).map(|handle| (index, handle.join()));
             }
             if !self.help(Waiting::Asleep) {
-                blocking(|| parker.park());
+                let of_group = self.pool.engine().number();
+                blocking_on(|pool| BlocksOn::of(pool, of_group), || parker.park());
             }
         }
     }

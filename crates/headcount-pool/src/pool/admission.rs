@@ -39,7 +39,7 @@ impl<K: Kind> Engine<K> {
         loop {
             match self.enter() {
                 Ok(number) => return Ok(Admission::Enter(number)),
-                Err(Shut::Closed) => return Err(Refusal::Closed),
+                Err(Shut::Closed) => return Err(self.kind.refusal()),
                 Err(Shut::Full) => {}
             }
             match overflow {
@@ -138,7 +138,9 @@ impl<K: Kind> Queued<'_, K> {
         loop {
             match self.engine.enter() {
                 Ok(number) => return Poll::Ready(Ok(Admission::Enter(number))),
-                Err(Shut::Closed) => return Poll::Ready(Err(Refusal::Closed)),
+                Err(Shut::Closed) => {
+                    return Poll::Ready(Err(self.engine.kind.refusal()));
+                }
                 // Its own line may be full because it waits here.
                 Err(Shut::Full) if self.engine.is_own_worker() => {
                     return Poll::Ready(Ok(Admission::RunHere));

@@ -220,10 +220,11 @@ impl<K: Kind> Builder<K> {
         self
     }
 
-    /// Is told of every event, on the thread on which it happens. It should be quick: that thread
-    /// may be the one which starts workers and rings the pool's alarms.
+    /// Is told of every event, on the thread on which it happens, or on one of the pool's own that
+    /// has little else to do. It may take its time, but holds up later events, and the places of
+    /// workers that leave; so it must not wait for those.
     pub fn on_event(mut self, listener: impl Fn(&Event) + Send + Sync + 'static) -> Self {
-        self.on_event = Some(Box::new(listener));
+        self.on_event = Some(Arc::new(listener));
         self
     }
 
@@ -310,7 +311,7 @@ impl<K: Kind> Builder<K> {
             events: Events::new(self.on_event),
             panic_policy: self.panic_policy,
         };
-        Engine::new(kind, settings, Line::new(self.order))
+        Engine::new(kind, settings, Line::new(self.queue_len_max, self.order))
     }
 }
 

@@ -81,3 +81,51 @@ impl<K: Kind> fmt::Debug for Unrun<K> {
         f.debug_struct("Unrun").field("class", &self.class()).finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{CancelToken, TaskHandle, TaskOptions, ThreadPool, Threads};
+
+    const ALL: [Fate; 8] = [
+        Fate::Ran,
+        Fate::Failed,
+        Fate::Panicked,
+        Fate::Stopped,
+        Fate::Cancelled,
+        Fate::Expired,
+        Fate::Dropped,
+        Fate::Returned,
+    ];
+
+    /// A task is handed back, and then this happens to it: it is counted once all the same.
+    fn check(then: impl FnOnce(TaskHandle<()>, Unrun<Threads>, CancelToken)) {
+        let pool = ThreadPool::builder().workers(1).build().expect("no fault");
+        let token = CancelToken::new();
+        pool.pause();
+        let options = TaskOptions::new().token(token.clone());
+        let task = pool.submit_with(options, || ()).expect("open");
+        let unrun = pool.drain(Duration::ZERO).unrun.pop().expect("it is paused");
+        then(task, unrun, token);
+        let totals = pool.engine().tally.totals();
+        let counted: Vec<_> = ALL.into_iter().filter(|fate| 0 < totals.of(*fate)).collect();
+        assert_eq!(counted, [Fate::Returned]);
+        assert_eq!(totals.of(Fate::Returned), 1);
+    }
+
+    #[test]
+    fn a_task_that_was_handed_back_is_counted_once_whatever_becomes_of_it() {
+        check(|_, unrun, _| unrun.run());
+        check(|_, unrun, _| drop(unrun));
+        check(|task, unrun, _| {
+            task.cancel();
+            unrun.run();
+        });
+        check(|_, unrun, token| {
+            token.cancel();
+            drop(unrun);
+        });
+    }
+}

@@ -228,7 +228,7 @@ impl<K: Kind> PoolHandle<K> {
         let counter = self.engine.counter(0);
         let unrun: Vec<_> = left
             .into_iter()
-            .filter(|work| K::is_waiting(work))
+            .filter_map(|mut work| K::hand_back(&mut work).then_some(work))
             .inspect(|_| counter.ended(Fate::Returned))
             .map(Unrun::new)
             .collect();

@@ -41,8 +41,9 @@ impl<K: Kind> Idle<K> {
     }
 
     /// Ready at `deadline` at the latest.
-    pub(crate) fn or_deadline(self, deadline: Timestamp) -> Self {
-        Self { deadline: Some(deadline), ..self }
+    pub(crate) fn or_deadline(mut self, deadline: Timestamp) -> Self {
+        self.deadline = Some(deadline);
+        self
     }
 
     /// Whether it is so now.
@@ -82,6 +83,14 @@ impl<K: Kind> Future for Idle<K> {
             }
         }
         Pin::new(&mut self.watch).poll(context)
+    }
+}
+
+impl<K: Kind> Drop for Idle<K> {
+    fn drop(&mut self) {
+        if self.alarmed.is_some() {
+            self.watch.forget_alarm();
+        }
     }
 }
 

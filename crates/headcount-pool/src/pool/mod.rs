@@ -1,6 +1,7 @@
 //! The two kinds of pool, and what can be done with both.
 
 mod admission;
+mod batch;
 mod builder;
 mod diagnosis;
 mod drained;
@@ -22,6 +23,7 @@ mod workplace;
 
 #[cfg(loom)]
 pub(crate) use admission::Admission;
+pub use batch::SubmitAllError;
 pub use builder::{BuildError, BuildFault, Builder, PanicPolicy, Workers};
 pub use diagnosis::{Bottleneck, Diagnosis, Doing, WorkerReport};
 pub use drained::{Drained, Unrun};

@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use super::builder::{Builder, Workers};
 use super::handle::PoolHandle;
 use super::threads::Threads;
-use crate::engine::{Kind, Watch};
+use crate::engine::{Kind, Watch, is_porter_of};
 
 /// A pool of OS threads, for work that computes or blocks.
 pub type ThreadPool = Pool<Threads>;
@@ -80,7 +80,8 @@ impl<K: Kind> Drop for Pool<K> {
     fn drop(&mut self) {
         let engine = self.handle.engine();
         engine.close();
-        let waits = engine.kind.may_block() && !engine.is_own_worker() && !self.is_own_keeper();
+        let is_own = engine.is_own_worker() || self.is_own_keeper();
+        let waits = engine.kind.may_block() && !is_own && !is_porter_of(engine.number());
         if !waits {
             return;
         }

@@ -6,8 +6,8 @@ use headcount_core::roster::WorkerId;
 use std::sync::Arc;
 
 use crate::engine::{
-    Badge, Counter, Engine, Entry, Fate, Kind, Measured, Pace, QUICK, REPORT, Signal, Stamp,
-    Standing,
+    Badge, Counter, Engine, Entry, Fate, Kind, Measured, Pace, Patience, QUICK, REPORT, Signal,
+    Stamp, Standing,
 };
 use crate::sync::atomic::Ordering;
 
@@ -18,6 +18,7 @@ pub(crate) struct Shift<'a, K: Kind> {
     pub(crate) badge: &'a Arc<Badge<K>>,
     pub(crate) counter: Counter<'a>,
     pub(crate) pace: Pace,
+    pub(crate) patience: Patience,
     /// When the present task began, or the group it is in. `None`: it has none.
     began: Option<Timestamp>,
     /// Tasks that ran to their end and have not been counted.
@@ -27,9 +28,10 @@ pub(crate) struct Shift<'a, K: Kind> {
 }
 
 /// What a worker finds when it looks for a task.
-pub(crate) enum Found<W> {
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Found {
     /// A task.
-    Task(Entry<W>),
+    Task,
     /// None.
     Nothing,
     /// It did not look, since it is asked to report.
@@ -49,6 +51,7 @@ impl<'a, K: Kind> Shift<'a, K> {
             badge,
             counter,
             pace: Pace::default(),
+            patience: Patience::default(),
             began: None,
             ran: 0,
             en_route: false,
@@ -66,17 +69,16 @@ impl<'a, K: Kind> Shift<'a, K> {
         }
     }
 
-    /// Looks for a task, unless it is asked to report.
-    pub(crate) fn look(&mut self) -> Found<K::Work> {
+    /// Looks for a task to take in `hand`, unless it is asked to report.
+    pub(crate) fn look(&mut self, hand: &mut Option<Entry<K::Work>>) -> Found {
         let reports = self.engine.floor.notice.read() & REPORT != 0 || self.is_in_the_way();
         let reports = reports || self.badge.is_recalled();
         // Before it takes one: who sees one task less must see one less on the way as well.
         self.arrived();
-        let entry = if reports { None } else { self.engine.take(self.badge) };
-        match entry {
-            Some(entry) => Found::Task(entry),
-            None if reports => Found::Notice,
-            None => Found::Nothing,
+        match reports {
+            true => Found::Notice,
+            false if self.engine.take(self.badge, hand) => Found::Task,
+            false => Found::Nothing,
         }
     }
 
@@ -105,6 +107,7 @@ impl<'a, K: Kind> Shift<'a, K> {
     }
 
     fn begins_at(&mut self, now: Timestamp) -> Timestamp {
+        self.patience.resumed(now);
         self.began = Some(now);
         self.badge.at_task(Some(now));
         now

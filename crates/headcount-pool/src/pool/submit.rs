@@ -1,10 +1,10 @@
 //! Handing tasks to a pool: the same words for closures and for futures.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
 use super::admission::Admission;
+use super::batch::Unheard;
 use super::escorting::Escorting;
 use super::handle::PoolHandle;
 use crate::engine::{Fate, Kind};
@@ -148,45 +148,7 @@ impl<K: Kind> PoolHandle<K> {
     where
         K: Spawns<F>,
     {
-        let mut tasks: VecDeque<F> = tasks.into_iter().collect();
-        let count = tasks.len();
-        if self.policies().any_enabled() {
-            return self.spawn_each(tasks).map(|()| count);
-        }
-        while !tasks.is_empty() {
-            let entered = self.engine().floor.door.enter_some(tasks.len() as u64);
-            match (entered, tasks.pop_front()) {
-                (Ok((first, entered)), Some(task)) => {
-                    let more = usize::try_from(entered - 1).unwrap_or(usize::MAX);
-                    let batch = std::iter::once(task).chain(tasks.drain(..more));
-                    self.engine().put_all(first, batch.map(K::plain));
-                }
-                (Err(_), Some(task)) => self.spawn_next(task, &mut tasks)?,
-                (_, None) => break,
-            }
-        }
-        Ok(count)
-    }
-
-    /// Hands over `task`; if that is refused, it goes back together with those after it.
-    fn spawn_next<F>(&self, task: F, rest: &mut VecDeque<F>) -> Result<(), SubmitError<Vec<F>>>
-    where
-        K: Spawns<F>,
-    {
-        self.spawn(task).map_err(|SubmitError { reason, task }| {
-            self.engine().refused.fetch_add(rest.len() as u64, Ordering::Relaxed);
-            SubmitError { reason, task: std::iter::once(task).chain(rest.drain(..)).collect() }
-        })
-    }
-
-    fn spawn_each<F>(&self, mut tasks: VecDeque<F>) -> Result<(), SubmitError<Vec<F>>>
-    where
-        K: Spawns<F>,
-    {
-        while let Some(task) = tasks.pop_front() {
-            self.spawn_next(task, &mut tasks)?;
-        }
-        Ok(())
+        self.hand_over_all(tasks.into_iter().collect(), &mut Unheard { pool: self })
     }
 
     /// Runs `task` on a worker, and returns a handle to its result.

@@ -84,6 +84,9 @@ impl Drop for Presence {
         if self.stage == Stage::AtWork {
             self.engine.hooks.stopped(&self.engine, self.worker.slot());
         }
+        // No worker can be started there any more, so no task is let in.
+        self.engine.kind.shuts_down();
+        self.engine.close();
         self.engine.lost(self.worker);
     }
 }
@@ -114,18 +117,19 @@ impl TaskShift<'_> {
     async fn work_off(&mut self) -> Standing {
         let mut lingered = false;
         loop {
-            match self.books.look() {
-                Found::Task(entry) => {
+            let mut hand = None;
+            match (self.books.look(&mut hand), hand) {
+                (_, Some(entry)) => {
                     self.serve(entry).await;
                     lingered = false;
                 }
                 // Whoever is about to submit another may wait for this very thread.
-                Found::Nothing if !lingered => {
+                (Found::Nothing, None) if !lingered => {
                     self.books.pause();
                     self.step_aside().await;
                     lingered = true;
                 }
-                Found::Nothing | Found::Notice => break,
+                (_, None) => break,
             }
         }
         self.books.rest();

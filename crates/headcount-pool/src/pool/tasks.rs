@@ -19,8 +19,9 @@ use super::owner::Pool;
 use super::submit::{Bond, Runs, Spawns};
 use super::task_shift::Presence;
 use crate::engine::{Badge, Engine, Fate, Kind};
+use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, lock};
-use crate::task::{Aside, Promise, Run, TaskHandle, TaskWork};
+use crate::task::{Aside, Promise, Refusal, Run, TaskHandle, TaskWork};
 
 /// A pool of async tasks, for work that waits for others most of the time.
 pub type TaskPool = Pool<Tasks>;
@@ -52,6 +53,15 @@ pub type TaskPool = Pool<Tasks>;
 #[derive(Clone, Debug)]
 pub struct Tasks {
     pub(super) runtime: Handle,
+    /// Whether the runtime has shut down.
+    gone: Arc<AtomicBool>,
+}
+
+impl Tasks {
+    /// The runtime drops its tasks: it shuts down, and does not come back.
+    pub(super) fn shuts_down(&self) {
+        self.gone.store(true, Ordering::Release);
+    }
 }
 
 /// The bounds of a pool of async tasks, unless it is told otherwise.
@@ -67,7 +77,9 @@ impl Pool<Tasks> {
 impl Builder<Tasks> {
     /// The runtime that the workers are tasks of. By default the one in which the pool is built.
     ///
-    /// If it shuts down before the pool, what runs is dropped and what waits is handed back.
+    /// If it shuts down before the pool, what runs is dropped, what waits is handed back, and what
+    /// comes later is [refused](crate::Refusal::RuntimeGone). A pool without workers learns of it
+    /// with the next task, which then does not run; its handle says so.
     pub fn runtime(mut self, runtime: Handle) -> Self {
         self.plan = Some(runtime);
         self
@@ -127,7 +139,14 @@ impl Kind for Tasks {
 
     fn open(plan: &Option<Handle>) -> Result<Self, BuildFault> {
         let runtime = plan.clone().or_else(|| Handle::try_current().ok());
-        runtime.map(|runtime| Self { runtime }).ok_or(BuildFault::NoRuntime)
+        runtime.map(|runtime| Self { runtime, gone: Arc::default() }).ok_or(BuildFault::NoRuntime)
+    }
+
+    fn refusal(&self) -> Refusal {
+        match self.gone.load(Ordering::Acquire) {
+            true => Refusal::RuntimeGone,
+            false => Refusal::Closed,
+        }
     }
 
     /// Not where the thread that would wait may be the one that the workers need.
@@ -174,8 +193,8 @@ impl Kind for Tasks {
         work.give_up(fate)
     }
 
-    fn is_waiting(work: &TaskWork) -> bool {
-        work.is_waiting()
+    fn hand_back(work: &mut TaskWork) -> bool {
+        work.hand_back()
     }
 
     fn class(work: &TaskWork) -> Option<Name> {

@@ -165,8 +165,8 @@ impl Kind for Threads {
         work.abandon(fate)
     }
 
-    fn is_waiting(work: &SmallWork) -> bool {
-        work.is_waiting()
+    fn hand_back(work: &mut SmallWork) -> bool {
+        work.hand_back()
     }
 
     fn class(work: &SmallWork) -> Option<Name> {
@@ -218,9 +218,10 @@ impl Shift<'_, Threads> {
 
     /// Runs tasks until there is none or it is asked to report.
     fn work_off(&mut self) -> Standing {
+        let mut hand = None;
         loop {
-            match self.look() {
-                Found::Task(entry) => self.serve(entry),
+            match self.look(&mut hand) {
+                Found::Task => self.serve(&mut hand),
                 Found::Nothing if self.linger() => {}
                 Found::Nothing | Found::Notice => break,
             }
@@ -232,30 +233,35 @@ impl Shift<'_, Threads> {
     /// Waits a little for the next task, and says whether there may be one.
     fn linger(&mut self) -> bool {
         self.pause();
-        (0..LOOKS_MAX).any(|_| {
+        self.patience.idle(self.engine.now());
+        let floor = &self.engine.floor;
+        let found = (0..LOOKS_MAX).any(|_| {
             thread::yield_now();
-            0 < self.engine.floor.line.len()
-        })
+            0 < floor.queued()
+        });
+        found || self.patience.waits_until().is_some_and(|until| floor.linger(until))
     }
 
-    fn serve(&mut self, entry: Entry<SmallWork>) {
+    /// Runs what it has in hand.
+    fn serve(&mut self, hand: &mut Option<Entry<SmallWork>>) {
+        let Some(entry) = hand else { return };
         let began = self.begin(entry.stamp);
-        self.run(entry.work, began);
-        self.served();
-    }
-
-    fn run(&mut self, mut work: SmallWork, now: Timestamp) {
-        let class = work.class();
+        let class = entry.work.class();
         if class.is_some() {
             self.badge.set_class(class);
         }
         // The task is dropped inside: what it holds is the user's, too.
-        let ran = catch_unwind(AssertUnwindSafe(move || work.run(now)));
+        let ran = catch_unwind(AssertUnwindSafe(|| {
+            let ran = hand.as_mut().and_then(|entry| entry.work.run(began));
+            *hand = None;
+            ran
+        }));
         match ran {
             Ok(Some(Fate::Ran)) if take_failure() => self.ended(Fate::Failed),
             Ok(Some(fate)) => self.ended(fate),
             Ok(None) => {}
             Err(payload) => {
+                quietly(|| *hand = None);
                 take_failure();
                 self.ended(Fate::Panicked);
                 self.engine.panicked(class, message_of(payload));
@@ -264,5 +270,6 @@ impl Shift<'_, Threads> {
         if class.is_some() {
             self.badge.set_class(None);
         }
+        self.served();
     }
 }

@@ -8,7 +8,7 @@ use headcount_core::{Name, Timestamp};
 
 use crate::engine::{Alarm, Badge, Deadline, Engine, Fate, Kind};
 use crate::sync::atomic::{AtomicU32, Ordering};
-use crate::task::{Home, Workplace};
+use crate::task::{BlocksOn, Home, Workplace};
 
 /// Where a worker works, as its task sees it.
 pub(crate) struct Place<K: Kind> {
@@ -35,10 +35,10 @@ impl<K: Kind> Workplace for Place<K> {
         self.engine.number()
     }
 
-    fn blocks(&self) {
+    fn blocks(&self, on: BlocksOn) {
         let outer = self.sections.fetch_add(1, Ordering::Relaxed);
         if outer == 0 {
-            self.engine.blocks(self.worker, &self.badge);
+            self.engine.blocks(self.worker, &self.badge, on);
         }
     }
 

@@ -1,4 +1,4 @@
-//! The one place in this crate with unsafe code: a closure forgets how long its borrows live.
+//! One of two places in this crate with unsafe code: a closure forgets how long its borrows live.
 //!
 //! Workers live longer than any scope, so what they run has to be `'static`. A scope's tasks are
 //! not; but they are all gone when the scope's call returns, and only that makes it sound:

@@ -11,10 +11,26 @@ pub(crate) trait Workplace: Send + Sync {
     fn pool(&self) -> usize;
 
     /// The task is about to block.
-    fn blocks(&self);
+    fn blocks(&self, on: BlocksOn);
 
     /// It does not any more.
     fn unblocks(&self);
+}
+
+/// What a task blocks on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BlocksOn {
+    /// A task of its own pool, which needs a worker as it does itself.
+    OwnPool,
+    /// Anything else: it ends without the pool's doing.
+    Outside,
+}
+
+impl BlocksOn {
+    /// A task of the pool `own` waits for one of the pool `other`.
+    pub(crate) fn of(own: usize, other: usize) -> Self {
+        if own == other { Self::OwnPool } else { Self::Outside }
+    }
 }
 
 /// Can be asked whether to stop.

@@ -27,6 +27,8 @@ pub enum Refusal {
     },
     /// The pool takes no tasks any more.
     Closed,
+    /// The runtime of a pool of async tasks has shut down.
+    RuntimeGone,
     /// There was no room for as long as the submitter was ready to wait.
     TimedOut,
     /// The task's token was cancelled before it was taken in.
@@ -44,6 +46,9 @@ impl fmt::Display for Refusal {
                  an overflow rule decide"
             ),
             Self::Closed => write!(f, "the pool is closed and takes no tasks any more"),
+            Self::RuntimeGone => {
+                write!(f, "the runtime of the pool has shut down; build a pool on another one")
+            }
             Self::TimedOut => write!(f, "there was no room in the line in time"),
             Self::Cancelled => write!(f, "the task was cancelled before it was taken in"),
             Self::Rejected(rejection) => rejection.fmt(f),

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use headcount_core::Clock;
 
-use super::context::workplace;
+use super::context::{BlocksOn, workplace};
 use super::error::TaskError;
 use super::promise::{Pledge, Waiting};
-use crate::blocking::blocking;
+use crate::blocking::blocking_on;
 use crate::clock::Monotonic;
 use crate::park::Parker;
 use crate::sync::yield_now;
@@ -66,7 +66,7 @@ impl<T> TaskHandle<T> {
         if let Poll::Ready(outcome) = self.pledge.poll_outcome(&waker) {
             return outcome;
         }
-        blocking(|| {
+        self.blocking(|| {
             loop {
                 parker.park();
                 if let Poll::Ready(outcome) = self.pledge.poll_outcome(&waker) {
@@ -93,13 +93,18 @@ impl<T> TaskHandle<T> {
             if let Poll::Ready(outcome) = self.pledge.poll_outcome(&waker) {
                 return Ok(outcome);
             }
-            if !blocking(|| parker.park_until(deadline, &clock)) {
+            if !self.blocking(|| parker.park_until(deadline, &clock)) {
                 return match self.pledge.poll_outcome(&waker) {
                     Poll::Ready(outcome) => Ok(outcome),
                     Poll::Pending => Err(self),
                 };
             }
         }
+    }
+
+    /// Blocks for the outcome.
+    fn blocking<R>(&self, section: impl FnOnce() -> R) -> R {
+        blocking_on(|pool| BlocksOn::of(pool, self.pledge.pool()), section)
     }
 
     /// Waits for a moment, which costs less than to be put to sleep and woken, and says whether
@@ -136,8 +141,10 @@ impl<T> TaskHandle<T> {
 /// Ready when there is an outcome; must not be polled after that.
 ///
 /// A worker that awaits a task of its own pool does not let it wait for a worker: a closure runs
-/// there and then, a future beside the workers. So tasks that submit and await tasks cannot starve
-/// each other; and one that awaits many of them at once lets all of those begin.
+/// there and then, a future in the place of the one that awaits it. So tasks that submit and await
+/// tasks cannot starve each other. A place is lent to one at a time: who awaits many at once lets
+/// them run one after the other, beside what workers run of them, and no more tasks compute than
+/// the ceiling allows. Tasks that need each other need as many workers.
 impl<T> Future for TaskHandle<T> {
     type Output = Result<T, TaskError>;
 

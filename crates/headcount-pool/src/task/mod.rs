@@ -3,6 +3,8 @@
 mod context;
 mod error;
 mod handle;
+#[cfg(feature = "tokio")]
+mod lent;
 mod options;
 mod promise;
 #[cfg(feature = "tokio")]
@@ -21,7 +23,7 @@ pub use options::{Overflow, TaskOptions};
 pub use token::CancelToken;
 
 pub(crate) use context::{
-    Workplace, enter_workplace, has_failed, has_timed_out, take_failure, workplace,
+    BlocksOn, Workplace, enter_workplace, has_failed, has_timed_out, take_failure, workplace,
 };
 pub(crate) use error::message_of;
 pub(crate) use promise::{Home, Promise, Terms, Waiting};

@@ -87,6 +87,9 @@ impl TaskOptions {
 
     /// Whoever waits for it is told after this that it took too long, and it is asked to stop: an
     /// async task is dropped, a closure sees [`is_cancelled`](crate::is_cancelled).
+    ///
+    /// A task that was handed back and runs when its pool is gone is not watched any more: it and
+    /// whoever waits are told when it next asks, is polled, or ends.
     pub fn run_max(mut self, run_max: Duration) -> Self {
         self.run_max = Some(run_max);
         self

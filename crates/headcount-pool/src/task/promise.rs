@@ -22,7 +22,7 @@ use super::context::{Stoppable, as_stoppable, report_failure, take_failure};
 use super::error::{TaskError, message_of};
 use super::token::{CancelToken, Listener};
 use super::work::Work;
-use crate::engine::{Deadline, Fate};
+use crate::engine::{Deadline, Fate, carried};
 use crate::group::Messenger;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, lock};
@@ -78,6 +78,8 @@ pub(crate) struct Promise<F, T> {
 
 struct State<F, T> {
     stage: Stage<F, T>,
+    /// Whether its pool has handed it back, and counted it so.
+    off_the_books: bool,
     /// When it will have run for too long. `None`: it may take its time, or does not run.
     run_until: Option<Timestamp>,
     /// Who waits for the outcome.
@@ -103,9 +105,13 @@ struct Ended<F, T> {
     waiting: Option<Waker>,
 }
 
-impl<F, T> Ended<F, T> {
+impl<F: Send + 'static, T: Send + 'static> Ended<F, T> {
     fn announce(self) {
-        drop_quietly(self.before);
+        // What it held may block where it is dropped, which is not the keeper's to wait for.
+        match self.before {
+            Stage::Waiting(task) => carried(move || drop_quietly(task)),
+            other => drop_quietly(other),
+        }
         drop(self.herald);
         if let Some(waker) = self.waiting {
             quietly(|| waker.wake());
@@ -123,7 +129,14 @@ enum Stage<F, T> {
 impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
     pub(crate) fn new(home: Arc<dyn Home>, mut terms: Terms, task: F) -> Self {
         let (stage, herald) = (Stage::Waiting(task), terms.herald.take());
-        let state = State { stage, run_until: None, waiting: None, runner: None, herald };
+        let state = State {
+            stage,
+            off_the_books: false,
+            run_until: None,
+            waiting: None,
+            runner: None,
+            herald,
+        };
         let stopped = AtomicBool::new(false);
         let state = Mutex::new(state);
         Self { state, stopped, terms, home, help: None, is_closure: false }
@@ -161,8 +174,18 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
         Self { help: Some(help), ..self }
     }
 
+    /// Whether it has not begun.
+    #[cfg(feature = "tokio")]
     pub(crate) fn is_waiting(&self) -> bool {
         matches!(lock(&self.state).stage, Stage::Waiting(_))
+    }
+
+    /// Takes it off its pool's books, if it still waits: its pool has counted it as handed back,
+    /// and whatever becomes of it is not counted again. Says whether it was on them.
+    pub(crate) fn hand_back(&self) -> bool {
+        let mut state = lock(&self.state);
+        let waits = matches!(state.stage, Stage::Waiting(_));
+        waits && !std::mem::replace(&mut state.off_the_books, true)
     }
 
     /// Takes the task, to run it. `Err`: how it ended before, if this has just been found out.
@@ -192,6 +215,7 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
     pub(crate) fn finish(&self, result: Result<T, TaskError>) -> Fate {
         let failed = take_failure();
         drop(self.take_runner());
+        self.has_run_out();
         let fate = match &result {
             Ok(_) if failed => Fate::Failed,
             Ok(_) => Fate::Ran,
@@ -224,7 +248,7 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
         None
     }
 
-    /// It will not run. False: it has begun, or has ended before.
+    /// It will not run. False: it has begun, or somebody has counted it.
     pub(crate) fn give_up(&self, fate: Fate) -> bool {
         let error = match fate {
             Fate::Expired => TaskError::Expired,
@@ -232,18 +256,18 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
             Fate::Returned => TaskError::Returned,
             _ => TaskError::Cancelled,
         };
-        let ended = {
+        let (ended, counts) = {
             let mut state = lock(&self.state);
             if !matches!(state.stage, Stage::Waiting(_)) {
                 return false;
             }
-            state.end(Err(error))
+            (state.end(Err(error)), !state.off_the_books)
         };
-        if fate == Fate::Expired {
+        if counts && fate == Fate::Expired {
             self.home.expired(self.terms.class);
         }
         ended.announce();
-        true
+        counts
     }
 
     /// Writes down that its time is up, if that is so and it still runs. A closure may run on; what
@@ -258,6 +282,20 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
         // whoever waits, once told, must find that the task was asked.
         self.stopped.store(true, Ordering::Release);
         Some(state.end(Err(TaskError::TimedOut)))
+    }
+
+    /// Looks at the clock, if it may not take its time, and tells it and who waits if that is up.
+    ///
+    /// The keeper does so in time. Where a task outlives its pool there is none, and it is seen as
+    /// soon as the task asks, is polled, or ends.
+    fn has_run_out(&self) -> bool {
+        let ended = self.terms.run_max.and_then(|_| self.run_out(self.home.now()));
+        ended.map(|ended| self.tell_run_out(ended)).is_some()
+    }
+
+    fn tell_run_out(&self, ended: Ended<F, T>) {
+        self.stop();
+        ended.announce();
     }
 
     /// Asks a task that runs to stop.
@@ -340,8 +378,8 @@ impl<F: FnOnce() -> T + Send + 'static, T: Send + 'static> Work for Arc<Promise<
         self.give_up(fate)
     }
 
-    fn is_waiting(&self) -> bool {
-        Promise::is_waiting(self)
+    fn hand_back(&mut self) -> bool {
+        Promise::hand_back(self)
     }
 
     fn class(&self) -> Option<Name> {
@@ -363,6 +401,8 @@ pub(crate) trait Pledge<T>: Send + Sync {
     fn poll_outcome(&self, waker: &Waker) -> Poll<Result<T, TaskError>>;
     fn is_done(&self) -> bool;
     fn cancel(&self);
+    /// The pool that it is of.
+    fn pool(&self) -> usize;
     /// Lets the task run without a worker, if it still waits and this thread is a worker of its
     /// pool; whether it did.
     fn help(self: Arc<Self>, pool: usize, waiting: Waiting) -> bool;
@@ -395,6 +435,10 @@ impl<F: Send + 'static, T: Send + 'static> Pledge<T> for Promise<F, T> {
         Promise::cancel(self);
     }
 
+    fn pool(&self) -> usize {
+        self.home.pool()
+    }
+
     fn help(self: Arc<Self>, pool: usize, waiting: Waiting) -> bool {
         let helps = self.home.pool() == pool && (self.is_closure || waiting == Waiting::Polled);
         self.help.filter(|_| helps).is_some_and(|help| help(&self))
@@ -411,9 +455,9 @@ impl<F: Send + 'static, T: Send + 'static> Listener for Promise<F, T> {
     }
 }
 
-impl<F: Send, T: Send> Stoppable for Promise<F, T> {
+impl<F: Send + 'static, T: Send + 'static> Stoppable for Promise<F, T> {
     fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Acquire)
+        self.stopped.load(Ordering::Acquire) || self.has_run_out()
     }
 
     fn has_timed_out(&self) -> bool {
@@ -427,8 +471,7 @@ impl<F: Send + 'static, T: Send + 'static> Deadline for Promise<F, T> {
             self.home.ended(Fate::Expired);
         }
         if let Some(ended) = self.run_out(now) {
-            self.stop();
-            ended.announce();
+            self.tell_run_out(ended);
         }
     }
 }

@@ -14,8 +14,9 @@ use std::task::{Context, Poll};
 use headcount_core::{Name, Timestamp};
 use tokio::runtime::Handle;
 
-use super::context::{Stoppable, Workplace, as_stoppable, enter_workplace, swap_failure};
+use super::context::{BlocksOn, Stoppable, Workplace, as_stoppable, enter_workplace, swap_failure};
 use super::error::{TaskError, message_of};
+use super::lent::{Guest, Lends, LentPlace, lend_to, swap_lends};
 use super::promise::{Home, Promise, Terms};
 use crate::engine::Fate;
 use crate::unhurt::drop_quietly;
@@ -45,10 +46,11 @@ impl TaskWork {
         }
     }
 
-    pub(crate) fn is_waiting(&self) -> bool {
+    /// Takes it off the books, if it is still to run, and says whether it was.
+    pub(crate) fn hand_back(&self) -> bool {
         match self {
             Self::Plain(_) => true,
-            Self::Promised(job) => job.is_waiting(),
+            Self::Promised(job) => job.hand_back(),
         }
     }
 
@@ -73,11 +75,11 @@ pub trait Job: Send + Sync {
     /// out.
     fn begin(self: Arc<Self>, now: Timestamp) -> Result<Body<Fate>, Option<Fate>>;
 
-    /// It will not run. False: it has begun, or has ended before.
+    /// It will not run. False: it has begun, or somebody has counted it.
     fn give_up(&self, fate: Fate) -> bool;
 
-    /// Whether it is still to run.
-    fn is_waiting(&self) -> bool;
+    /// Takes it off the pool's books, if it is still to run, and says whether it was.
+    fn hand_back(&self) -> bool;
 
     /// The class that its submitter gave it.
     fn class(&self) -> Option<Name>;
@@ -100,8 +102,8 @@ impl<F: Future<Output = T> + Send + 'static, T: Send + 'static> Job for Promise<
         Promise::give_up(self, fate)
     }
 
-    fn is_waiting(&self) -> bool {
-        Promise::is_waiting(self)
+    fn hand_back(&self) -> bool {
+        Promise::hand_back(self)
     }
 
     fn class(&self) -> Option<Name> {
@@ -155,6 +157,7 @@ pub(crate) struct Run {
     class: Option<Name>,
     /// Whether it has said that it failed.
     failed: bool,
+    lends: Lends,
 }
 
 enum RunBody {
@@ -173,7 +176,7 @@ impl Run {
             TaskWork::Plain(body) => RunBody::Plain(body),
             TaskWork::Promised(job) => RunBody::Promised(job.begin(now)?),
         };
-        Ok(Self { body, class, failed: false })
+        Ok(Self { body, class, failed: false, lends: Lends::default() })
     }
 
     pub(crate) fn class(&self) -> Option<Name> {
@@ -182,10 +185,12 @@ impl Run {
 
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Ended> {
         let outer = swap_failure(self.failed);
+        let outer_lends = swap_lends(std::mem::take(&mut self.lends));
         let polled = catch_unwind(AssertUnwindSafe(|| match &mut self.body {
             RunBody::Plain(body) => body.as_mut().poll(context).map(|()| Fate::Ran),
             RunBody::Promised(body) => body.as_mut().poll(context),
         }));
+        self.lends = swap_lends(outer_lends);
         self.failed = swap_failure(outer);
         match polled {
             Ok(Poll::Ready(Fate::Ran)) if self.failed => Poll::Ready(Ok(Fate::Failed)),
@@ -215,6 +220,8 @@ pub(crate) struct Aside {
     /// By which the pool knows that it is not idle.
     #[expect(dead_code, reason = "it is there to be dropped")]
     beside: Box<dyn Send + Sync>,
+    /// Whose place it has, if it runs in that of another.
+    place: Option<LentPlace>,
 }
 
 impl Aside {
@@ -223,7 +230,7 @@ impl Aside {
         match Run::begin(work, home.now()) {
             Ok(run) => {
                 let beside = Arc::clone(&home).beside();
-                Some(Self { run: Some(run), home, beside })
+                Some(Self { run: Some(run), home, beside, place: None })
             }
             Err(fate) => {
                 if let Some(fate) = fate {
@@ -259,6 +266,10 @@ impl Future for Aside {
         match polled {
             Poll::Ready(ended) => {
                 self.end(ended);
+                // Not where it is dropped: then its runtime goes, and nobody runs there any more.
+                if let Some(place) = self.place.take() {
+                    place.pass_on();
+                }
                 Poll::Ready(())
             }
             Poll::Pending => Poll::Pending,
@@ -276,7 +287,7 @@ impl Workplace for PlaceBeside {
         self.pool
     }
 
-    fn blocks(&self) {}
+    fn blocks(&self, _on: BlocksOn) {}
 
     fn unblocks(&self) {}
 }
@@ -287,7 +298,7 @@ impl Drop for Aside {
     }
 }
 
-/// Lets a task that waits run beside the workers, because one of them waits for it.
+/// Lets a task that waits run beside the workers, in the place of one that awaits it.
 ///
 /// Not polled by who waits: that one may stop doing so and wait for something else, which this task
 /// is to bring about.
@@ -296,11 +307,16 @@ where
     F: Future<Output = T> + Send + 'static,
     T: Send + 'static,
 {
-    let Ok(runtime) = Handle::try_current() else { return false };
-    let home = Arc::clone(promise.home());
-    let aside = Aside::begin(home, TaskWork::Promised(Arc::clone(promise) as _));
-    aside.is_some_and(|aside| {
+    promise.is_waiting() && lend_to(Arc::clone(promise) as _)
+}
+
+impl<F: Future<Output = T> + Send + 'static, T: Send + 'static> Guest for Promise<F, T> {
+    fn begin_in(self: Arc<Self>, place: LentPlace) -> bool {
+        let Ok(runtime) = Handle::try_current() else { return false };
+        let home = Arc::clone(self.home());
+        let Some(mut aside) = Aside::begin(home, TaskWork::Promised(self)) else { return false };
+        aside.place = Some(place);
         drop(runtime.spawn(aside));
         true
-    })
+    }
 }

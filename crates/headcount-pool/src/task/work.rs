@@ -20,8 +20,9 @@ pub trait Work: Send {
     /// It will not run; says so to whoever waits for it. `false`: somebody else has counted it.
     fn abandon(&mut self, fate: Fate) -> bool;
 
-    /// Whether it is still to run.
-    fn is_waiting(&self) -> bool;
+    /// Takes it off the pool's books, if it is still to run: from here on nobody counts it. Says
+    /// whether it was.
+    fn hand_back(&mut self) -> bool;
 
     /// The class that its submitter gave it.
     fn class(&self) -> Option<Name>;
@@ -58,7 +59,7 @@ impl<F: FnOnce() + Send> Work for Once<F> {
         self.0.take().is_some()
     }
 
-    fn is_waiting(&self) -> bool {
+    fn hand_back(&mut self) -> bool {
         self.0.is_some()
     }
 

@@ -1,29 +1,27 @@
 //! How tasks come in: none is lost, none waits for nothing, and a full line does what was agreed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Barrier, mpsc};
+use std::sync::{Arc, Barrier};
 use std::task::{Context, Poll};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use headcount_pool::{Overflow, Refusal, TaskError, TaskHandle, TaskOptions, ThreadPool};
+use headcount_pool::{Overflow, Refusal, TaskError, TaskHandle, TaskOptions, is_cancelled};
 
-use crate::support::{
-    Calls, Dice, Gate, LIMIT, count_in, counter, eventually, keep_busy, read, within,
-    worker_threads,
-};
+use super::common::Again;
+use super::{Pool, at, builder, count_in, does, run, script, workers_alive};
+use crate::support::{Calls, Dice, Gate, LIMIT, counter, eventually, read, within};
 
 /// A pool of one worker that is at the gate, with a line for `queue_len_max`.
-fn occupied(name: &str, queue_len_max: u64, overflow: Overflow) -> (ThreadPool, Gate) {
-    let pool = ThreadPool::builder()
-        .name(name)
+fn occupied(name: &str, queue_len_max: u64, overflow: Overflow) -> (Pool, Gate) {
+    let pool = builder(name)
         .workers(1)
         .queue_len_max(queue_len_max)
         .overflow(overflow)
         .build()
         .expect("no fault");
     let gate = Gate::new();
-    pool.spawn(gate.task()).expect("open");
+    pool.spawn(at(&gate)).expect("open");
     gate.wait_for(1);
     (pool, gate)
 }
@@ -31,15 +29,14 @@ fn occupied(name: &str, queue_len_max: u64, overflow: Overflow) -> (ThreadPool, 
 #[test]
 fn a_task_that_meets_the_last_idle_worker_leaving_is_run() {
     for (workers_min, idle_nanos) in [(0, 0), (0, 20_000), (0, 200_000), (1, 20_000)] {
-        let pool = ThreadPool::builder()
-            .name("last")
+        let pool = builder("last")
             .workers(workers_min..=2)
             .idle_time(Duration::from_nanos(idle_nanos))
             .build()
             .expect("no fault");
         let mut dice = Dice::new(idle_nanos + 1);
         for round in 0..400 {
-            let task = pool.submit(move || round).expect("open");
+            let task = pool.submit(does(move || round)).expect("open");
             let outcome = task.join_timeout(LIMIT).expect("a worker comes for it");
             assert_eq!(outcome, Ok(round));
             dice.dawdle(30_000);
@@ -50,43 +47,32 @@ fn a_task_that_meets_the_last_idle_worker_leaving_is_run() {
 /// Each waits for the other: if only one worker is woken for both, they wait for ever.
 #[test]
 fn two_tasks_that_need_each_other_always_meet() {
-    let pool = ThreadPool::builder().name("meet").workers(2).build().expect("no fault");
+    let pool = builder("meet").workers(2).build().expect("no fault");
     for round in 0..4_000 {
-        let (to_second, from_first) = mpsc::channel();
-        let (to_first, from_second) = mpsc::channel();
-        let other = pool.handle();
-        let start = Arc::new(Barrier::new(2));
-        let second = {
-            let start = Arc::clone(&start);
-            move || {
-                start.wait();
-                other.submit(move || {
-                    to_first.send(()).expect("the other one waits");
-                    from_first.recv_timeout(LIMIT).is_ok()
-                })
-            }
-        };
-        let second = thread::scope(|scope| {
-            let second = scope.spawn(second);
+        let (first, second) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
+        let start = Barrier::new(2);
+        // Opens the one that the other waits at, and waits at its own.
+        let submit = |own: &Arc<Gate>, others: &Arc<Gate>| {
+            let others = Arc::clone(others);
             start.wait();
-            let first = pool.submit(move || {
-                to_second.send(()).expect("the other one waits");
-                from_second.recv_timeout(LIMIT).is_ok()
-            });
-            assert_eq!(first.expect("open").join(), Ok(true), "round {round}");
-            second.join().expect("no panic")
+            let task = pool.submit(script(move || others.open(), own, || ())).expect("open");
+            task.join_timeout(LIMIT).expect("both run")
+        };
+        thread::scope(|scope| {
+            let beside = scope.spawn(|| submit(&second, &first));
+            assert_eq!(submit(&first, &second), Ok(()), "round {round}");
+            assert_eq!(beside.join().expect("no panic"), Ok(()), "round {round}");
         });
-        assert_eq!(second.expect("open").join(), Ok(true), "round {round}");
     }
 }
 
 /// The same, all from one thread and with many workers: each task needs all the others.
 #[test]
 fn as_many_tasks_as_workers_always_run_at_once() {
-    let pool = ThreadPool::builder().name("all").workers(4).build().expect("no fault");
+    let pool = builder("all").workers(4).build().expect("no fault");
     for _ in 0..1_500 {
         let gate = Gate::new();
-        (0..4).for_each(|_| pool.spawn(gate.task()).expect("open"));
+        (0..4).for_each(|_| pool.spawn(at(&gate)).expect("open"));
         gate.wait_for(4);
     }
 }
@@ -94,12 +80,12 @@ fn as_many_tasks_as_workers_always_run_at_once() {
 /// A burst of short tasks teaches the pool not to wake others; then long ones come.
 #[test]
 fn long_tasks_behind_short_ones_are_not_left_to_one_worker() {
-    let pool = ThreadPool::builder().name("mixed").workers(3).build().expect("no fault");
+    let pool = builder("mixed").workers(3).build().expect("no fault");
     for _ in 0..100 {
         let ran = counter();
         (0..300).for_each(|_| pool.spawn(count_in(&ran)).expect("open"));
         let gate = Gate::new();
-        (0..3).for_each(|_| pool.spawn(gate.task()).expect("open"));
+        (0..3).for_each(|_| pool.spawn(at(&gate)).expect("open"));
         gate.wait_for(3);
         assert_eq!(read(&ran), 300);
     }
@@ -108,12 +94,7 @@ fn long_tasks_behind_short_ones_are_not_left_to_one_worker() {
 #[test]
 fn submit_against_close_runs_or_hands_back() {
     for round in 0..40 {
-        let pool = ThreadPool::builder()
-            .name("close")
-            .workers(1..=2)
-            .queue_len_max(8)
-            .build()
-            .expect("no fault");
+        let pool = builder("close").workers(1..=2).queue_len_max(8).build().expect("no fault");
         let ran = counter();
         thread::scope(|scope| {
             for _ in 0..3 {
@@ -140,7 +121,7 @@ fn submit_against_close_runs_or_hands_back() {
 fn close_releases_everybody_who_waits_for_room_with_the_task() {
     for round in 0..20 {
         let (pool, gate) = occupied("release", 1, Overflow::Wait);
-        pool.spawn(|| ()).expect("there is room for one");
+        pool.spawn(does(|| ())).expect("there is room for one");
         let ran = counter();
         thread::scope(|scope| {
             let waiting: Vec<_> = (0..4)
@@ -158,7 +139,7 @@ fn close_releases_everybody_who_waits_for_room_with_the_task() {
             for waiting in waiting {
                 let refused = waiting.join().expect("no panic").expect_err("it is closed");
                 assert_eq!(refused.reason, Refusal::Closed);
-                (refused.task)();
+                run(refused.task);
             }
         });
         gate.open();
@@ -170,14 +151,14 @@ fn close_releases_everybody_who_waits_for_room_with_the_task() {
 #[test]
 fn reject_hands_back_the_task_that_finds_the_line_full() {
     let (pool, gate) = occupied("reject", 2, Overflow::Reject);
-    (0..2).for_each(|_| pool.spawn(|| ()).expect("there is room for two"));
-    let refused = pool.submit(|| 5).expect_err("two wait");
+    (0..2).for_each(|_| pool.spawn(does(|| ())).expect("there is room for two"));
+    let refused = pool.submit(does(|| 5)).expect_err("two wait");
     assert_eq!(refused.reason, Refusal::Full { queue_len_max: 2 });
-    assert_eq!((refused.task)(), 5);
-    assert!(pool.try_spawn(|| ()).is_err());
+    assert_eq!(run(refused.task), 5);
+    assert!(pool.try_spawn(does(|| ())).is_err());
     gate.open();
     assert!(pool.idle().wait_timeout(LIMIT));
-    pool.spawn(|| ()).expect("there is room again");
+    pool.spawn(does(|| ())).expect("there is room again");
     let counters = pool.snapshot().counters;
     assert_eq!((counters.submitted, counters.rejected), (6, 2));
 }
@@ -185,32 +166,31 @@ fn reject_hands_back_the_task_that_finds_the_line_full() {
 #[test]
 fn wait_for_gives_up_in_time_and_hands_back_the_task() {
     let (pool, _gate) = occupied("waitfor", 1, Overflow::WaitFor(Duration::from_millis(20)));
-    pool.spawn(|| ()).expect("there is room for one");
+    pool.spawn(does(|| ())).expect("there is room for one");
     let began = Instant::now();
-    let refused = pool.submit(|| 5).expect_err("one waits and nobody takes it");
+    let refused = pool.submit(does(|| 5)).expect_err("one waits and nobody takes it");
     assert!(Duration::from_millis(20) <= began.elapsed());
-    assert_eq!((refused.reason, (refused.task)()), (Refusal::TimedOut, 5));
+    assert_eq!((refused.reason, run(refused.task)), (Refusal::TimedOut, 5));
 }
 
 /// Others take each place that becomes free. Whoever waits is called each time, in vain; that
 /// must not begin its waiting anew. A bound and no proof: it seldom loses often enough in a row.
 #[test]
 fn wait_for_gives_up_in_time_though_others_are_faster() {
-    let pool =
-        ThreadPool::builder().name("barge").workers(1).queue_len_max(1).build().expect("no fault");
+    let pool = builder("barge").workers(1).queue_len_max(1).build().expect("no fault");
     let over = AtomicBool::new(false);
     let longest = thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 while !over.load(Ordering::SeqCst) {
-                    drop(pool.try_spawn(|| Dice::new(1).dawdle(200)));
+                    drop(pool.try_spawn(does(|| Dice::new(1).dawdle(200))));
                 }
             });
         }
         let wait = TaskOptions::new().overflow(Overflow::WaitFor(Duration::from_millis(2)));
         let longest = (0..200).map(|_| {
             let began = Instant::now();
-            drop(pool.spawn_with(wait.clone(), || ()));
+            drop(pool.spawn_with(wait.clone(), does(|| ())));
             began.elapsed()
         });
         let longest = longest.max();
@@ -239,7 +219,7 @@ fn waiting_submitters_get_in_as_places_become_free() {
 #[test]
 fn drop_oldest_drops_the_one_that_waits_longest() {
     let (pool, gate) = occupied("oldest", 2, Overflow::DropOldest);
-    let tasks: Vec<_> = (0..5).map(|n| pool.submit(move || n).expect("taken in")).collect();
+    let tasks: Vec<_> = (0..5).map(|n| pool.submit(does(move || n)).expect("taken in")).collect();
     gate.open();
     let outcomes: Vec<_> = tasks.into_iter().map(TaskHandle::join).collect();
     let dropped = || Err(TaskError::Dropped);
@@ -249,7 +229,7 @@ fn drop_oldest_drops_the_one_that_waits_longest() {
 #[test]
 fn drop_newest_drops_the_one_that_comes() {
     let (pool, gate) = occupied("newest", 2, Overflow::DropNewest);
-    let tasks: Vec<_> = (0..4).map(|n| pool.submit(move || n).expect("taken in")).collect();
+    let tasks: Vec<_> = (0..4).map(|n| pool.submit(does(move || n)).expect("taken in")).collect();
     gate.open();
     let outcomes: Vec<_> = tasks.into_iter().map(TaskHandle::join).collect();
     assert_eq!(outcomes, [Ok(0), Ok(1), Err(TaskError::Dropped), Err(TaskError::Dropped)]);
@@ -258,9 +238,9 @@ fn drop_newest_drops_the_one_that_comes() {
 #[test]
 fn caller_runs_runs_it_where_the_caller_is_and_counts_it() {
     let (pool, gate) = occupied("caller", 1, Overflow::CallerRuns);
-    pool.spawn(|| ()).expect("there is room for one");
+    pool.spawn(does(|| ())).expect("there is room for one");
     let here = thread::current().id();
-    assert_eq!(pool.submit(|| thread::current().id()).expect("run").join(), Ok(here));
+    assert_eq!(pool.submit(does(|| thread::current().id())).expect("run").join(), Ok(here));
     let counters = pool.snapshot().counters;
     assert_eq!((counters.submitted, counters.completed, counters.rejected), (3, 1, 0));
     assert!(counters.completed <= counters.started && counters.started <= counters.submitted);
@@ -271,18 +251,12 @@ fn caller_runs_runs_it_where_the_caller_is_and_counts_it() {
 }
 
 #[test]
-fn a_worker_that_finds_its_own_line_full_runs_the_task_itself() {
-    let pool =
-        ThreadPool::builder().name("inline").workers(1).queue_len_max(1).build().expect("no fault");
-    let ran = counter();
-    let (handle, inner) = (pool.handle(), Arc::clone(&ran));
-    let outer = pool.submit(move || {
-        (0..10).for_each(|_| handle.spawn(count_in(&inner)).expect("open"));
-        read(&inner)
-    });
-    assert_eq!(within("no deadlock", move || outer.expect("open").join()), Ok(9));
-    assert!(pool.idle().wait_timeout(LIMIT));
-    assert_eq!(read(&ran), 10);
+fn a_task_that_its_submitter_runs_is_told_that_it_took_too_long() {
+    let (pool, _gate) = occupied("overrun", 1, Overflow::CallerRuns);
+    pool.spawn(does(|| ())).expect("there is room for one");
+    let options = TaskOptions::new().run_max(Duration::from_millis(5));
+    let task = pool.submit_with(options, does(|| eventually("it is told", is_cancelled)));
+    assert_eq!(task.expect("run").join(), Err(TaskError::TimedOut));
 }
 
 #[test]
@@ -295,20 +269,42 @@ fn spawn_all_hands_back_exactly_what_was_not_taken_in() {
     gate.open();
     assert!(pool.idle().wait_timeout(LIMIT));
     assert_eq!(read(&ran), 3);
-    refused.task.into_iter().for_each(|task| task());
+    refused.task.into_iter().for_each(run);
     assert_eq!(read(&ran), 8);
     let counters = pool.snapshot().counters;
     assert_eq!((counters.submitted, counters.rejected, counters.completed), (9, 5, 4));
 }
 
 #[test]
+fn submit_all_hands_back_what_was_not_taken_in_and_handles_to_the_rest() {
+    let (pool, gate) = occupied("handles", 3, Overflow::Reject);
+    let tasks = (0..8).map(|n| does(move || n));
+    let refused = pool.submit_all(tasks).expect_err("there is room for three");
+    assert_eq!(refused.reason, Refusal::Full { queue_len_max: 3 });
+    assert_eq!((refused.handles.len(), refused.tasks.len()), (3, 5));
+    gate.open();
+    let results: Vec<_> = refused.handles.into_iter().map(TaskHandle::join).collect();
+    assert_eq!(results, [Ok(0), Ok(1), Ok(2)]);
+    let results: Vec<_> = refused.tasks.into_iter().map(run).collect();
+    assert_eq!(results, [3, 4, 5, 6, 7]);
+    let counters = pool.snapshot().counters;
+    assert_eq!((counters.submitted, counters.rejected), (9, 5));
+}
+
+#[test]
+fn submit_all_waits_for_room_and_returns_every_result_in_order() {
+    let pool = builder("order").workers(1..=2).queue_len_max(4).build().expect("no fault");
+    let tasks: Vec<_> = (0..1_000).map(|n| does(move || n)).collect();
+    let results = within("the batch", move || {
+        let handles = pool.submit_all(tasks).expect("open").into_iter();
+        handles.map(|task| task.join().expect("it ran")).collect::<Vec<_>>()
+    });
+    assert_eq!(results, (0..1_000).collect::<Vec<_>>());
+}
+
+#[test]
 fn spawn_all_waits_for_room_and_runs_everything() {
-    let pool = ThreadPool::builder()
-        .name("bulk")
-        .workers(1..=2)
-        .queue_len_max(4)
-        .build()
-        .expect("no fault");
+    let pool = builder("bulk").workers(1..=2).queue_len_max(4).build().expect("no fault");
     let ran = counter();
     let tasks: Vec<_> = (0..1_000).map(|_| count_in(&ran)).collect();
     let pool = within("the batch", move || {
@@ -322,7 +318,7 @@ fn spawn_all_waits_for_room_and_runs_everything() {
 #[test]
 fn an_async_submitter_waits_for_room_and_gives_it_up_when_dropped() {
     let (pool, gate) = occupied("async", 1, Overflow::Wait);
-    pool.spawn(|| ()).expect("there is room for one");
+    pool.spawn(does(|| ())).expect("there is room for one");
     let ran = counter();
     let calls = [(); 2].map(|()| Arc::new(Calls::default()));
     let mut waiting = [(); 2].map(|()| Box::pin(pool.spawn_async(count_in(&ran))));
@@ -346,47 +342,25 @@ fn an_async_submitter_waits_for_room_and_gives_it_up_when_dropped() {
 /// A task that submits itself again and again does not keep a task from outside from its turn.
 #[test]
 fn a_task_from_outside_is_not_starved_by_tasks_of_the_pool_itself() {
-    let pool = ThreadPool::builder().name("chain").workers(1).build().expect("no fault");
-    let (over, steps) = (Arc::new(AtomicBool::new(false)), counter());
-    let again = Again { over: Arc::clone(&over), steps: Arc::clone(&steps), pool: pool.handle() };
+    let pool = builder("chain").workers(1).build().expect("no fault");
+    let again = Again::new(&pool);
     again.submit();
     for _ in 0..300 {
-        let at_run = Arc::clone(&steps);
-        let task = pool.submit(move || read(&at_run)).expect("open");
-        let submitted = read(&steps);
+        let at_run = Arc::clone(&again.steps);
+        let task = pool.submit(does(move || read(&at_run))).expect("open");
+        let submitted = read(&again.steps);
         let ran = task.join().expect("no panic");
         assert!(ran <= submitted + 2, "{} others went first", ran - submitted);
     }
-    over.store(true, Ordering::SeqCst);
-}
-
-#[derive(Clone)]
-struct Again {
-    over: Arc<AtomicBool>,
-    steps: Arc<std::sync::atomic::AtomicUsize>,
-    pool: headcount_pool::PoolHandle<headcount_pool::Threads>,
-}
-
-impl Again {
-    fn submit(&self) {
-        let again = self.clone();
-        let submitted = self.pool.spawn(move || {
-            again.steps.fetch_add(1, Ordering::SeqCst);
-            if !again.over.load(Ordering::SeqCst) {
-                again.submit();
-            }
-        });
-        // Refused once the test is over and the pool is closed.
-        drop(submitted);
-    }
+    again.over.store(true, Ordering::SeqCst);
 }
 
 /// The line never runs empty, so no worker comes to the desk of its own accord.
 #[test]
 fn a_pause_under_load_does_not_wait_for_a_lull() {
-    let pool = ThreadPool::builder().name("stop").workers(2).build().expect("no fault");
-    let over = Arc::new(AtomicBool::new(false));
-    (0..8).for_each(|_| keep_busy(&pool, &over));
+    let pool = builder("stop").workers(2).build().expect("no fault");
+    let again = Again::new(&pool);
+    (0..8).for_each(|_| again.submit());
     for _ in 0..20 {
         pool.pause();
         eventually("nobody is at work", || pool.counts().busy == 0);
@@ -394,12 +368,12 @@ fn a_pause_under_load_does_not_wait_for_a_lull() {
         pool.resume();
         eventually("they go on", || 0 < pool.counts().busy);
     }
-    over.store(true, Ordering::SeqCst);
+    again.over.store(true, Ordering::SeqCst);
 }
 
 #[test]
 fn a_paused_pool_begins_nothing_and_goes_on_when_resumed() {
-    let pool = ThreadPool::builder().name("pause").workers(0..=2).build().expect("no fault");
+    let pool = builder("pause").workers(0..=2).build().expect("no fault");
     for _ in 0..50 {
         pool.pause();
         eventually("nobody is at work", || pool.counts().busy == 0);
@@ -412,7 +386,7 @@ fn a_paused_pool_begins_nothing_and_goes_on_when_resumed() {
         assert_eq!(read(&ran), 4);
     }
     pool.pause();
-    pool.spawn(|| ()).expect("open");
+    pool.spawn(does(|| ())).expect("open");
     within("a paused pool can be dropped", move || drop(pool));
-    eventually("no threads", || worker_threads("pause") == 0);
+    eventually("no threads", || workers_alive("pause") == 0);
 }

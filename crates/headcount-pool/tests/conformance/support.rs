@@ -1,14 +1,13 @@
 //! What the tests share: waiting for events with a limit, gates that hold tasks, a look at the
 //! kernel's list of threads, and dice.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::future::{Future, poll_fn};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::task::{Wake, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
-
-use headcount_pool::{PoolHandle, Threads};
 
 /// Longer than anything takes, even where many others use the machine.
 pub(crate) const LIMIT: Duration = Duration::from_secs(20);
@@ -37,19 +36,10 @@ pub(crate) fn within<T: Send + 'static>(what: &str, act: impl FnOnce() -> T + Se
     }
 }
 
-/// How many worker threads of the pool called so the kernel knows. Names have 15 bytes there.
-pub(crate) fn worker_threads(pool: &str) -> usize {
-    let is_worker = |name: &str| {
-        let slot = name.strip_prefix(pool).and_then(|rest| rest.strip_prefix('-'));
-        slot.is_some_and(|slot| !slot.is_empty() && slot.bytes().all(|b| b.is_ascii_digit()))
-    };
-    thread_names().iter().filter(|name| is_worker(name)).count()
-}
-
-/// How many threads of the pool the kernel knows, its keeper among them.
-pub(crate) fn threads(pool: &str) -> usize {
-    let prefix = format!("{pool}-");
-    thread_names().iter().filter(|name| name.starts_with(&prefix)).count()
+/// How many threads whose name begins so the kernel knows. Names have 15 bytes there.
+pub(crate) fn threads_called(prefix: &str, such: impl Fn(&str) -> bool) -> usize {
+    let such = |name: &&String| name.strip_prefix(prefix).is_some_and(&such);
+    thread_names().iter().filter(such).count()
 }
 
 fn thread_names() -> Vec<String> {
@@ -58,14 +48,16 @@ fn thread_names() -> Vec<String> {
     names.map(|name| name.trim_end().to_owned()).collect()
 }
 
-/// Holds tasks until it is opened. Dropped, it opens, so that a failed test does not hang.
+/// Holds tasks until it is opened, whether they block a thread or are awaited. Dropped, it opens,
+/// so that a failed test does not hang.
 #[derive(Debug)]
 pub(crate) struct Gate {
-    inner: Arc<Inner>,
+    inner: Arc<Pass>,
 }
 
+/// The way through a gate.
 #[derive(Debug, Default)]
-struct Inner {
+pub(crate) struct Pass {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -74,6 +66,8 @@ struct Inner {
 struct State {
     arrived: usize,
     open: bool,
+    /// Who awaits it.
+    awaiting: Vec<Waker>,
 }
 
 impl Gate {
@@ -81,15 +75,25 @@ impl Gate {
         Self { inner: Arc::default() }
     }
 
-    /// A task that waits at the gate.
-    pub(crate) fn task(&self) -> impl FnOnce() + Send + 'static {
-        let inner = Arc::clone(&self.inner);
-        move || inner.pass()
+    /// The way through it, for one task.
+    pub(crate) fn pass(&self) -> Arc<Pass> {
+        Arc::clone(&self.inner)
+    }
+
+    /// Waits at the gate with its thread, whatever it runs on.
+    pub(crate) fn blocks(&self) -> impl FnOnce() + Send + 'static {
+        let pass = self.pass();
+        move || pass.block()
     }
 
     pub(crate) fn open(&self) {
-        self.inner.lock().open = true;
+        let awaiting = {
+            let mut state = self.inner.lock();
+            state.open = true;
+            std::mem::take(&mut state.awaiting)
+        };
         self.inner.changed.notify_all();
+        awaiting.into_iter().for_each(Waker::wake);
     }
 
     pub(crate) fn arrived(&self) -> usize {
@@ -110,19 +114,50 @@ impl Gate {
     }
 }
 
-impl Inner {
+impl Pass {
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn pass(&self) {
+    fn arrive(&self) -> std::sync::MutexGuard<'_, State> {
         let mut state = self.lock();
         state.arrived += 1;
         self.changed.notify_all();
+        state
+    }
+
+    /// Waits with its thread.
+    pub(crate) fn block(&self) {
+        let mut state = self.arrive();
         let began = Instant::now();
         while !state.open && began.elapsed() < 3 * LIMIT {
             let waited = self.changed.wait_timeout(state, LIMIT);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Waits without its thread, which others use at least once meanwhile.
+    #[cfg_attr(not(feature = "tokio"), expect(dead_code, reason = "there is nobody who awaits"))]
+    pub(crate) fn wait(self: Arc<Self>) -> impl Future<Output = ()> + Send {
+        let mut polled = false;
+        poll_fn(move |context| match std::mem::replace(&mut polled, true) {
+            true => self.poll_open(context),
+            false => {
+                drop(self.arrive());
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+        })
+    }
+
+    fn poll_open(&self, context: &Context<'_>) -> Poll<()> {
+        let mut state = self.lock();
+        match state.open {
+            true => Poll::Ready(()),
+            false => {
+                state.awaiting.push(context.waker().clone());
+                Poll::Pending
+            }
         }
     }
 }
@@ -141,12 +176,13 @@ pub(crate) struct Peak {
 }
 
 impl Peak {
-    pub(crate) fn during<R>(&self, act: impl FnOnce() -> R) -> R {
+    pub(crate) fn enter(&self) {
         let inside = self.inside.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(inside, Ordering::SeqCst);
-        let result = act();
+    }
+
+    pub(crate) fn leave(&self) {
         self.inside.fetch_sub(1, Ordering::SeqCst);
-        result
     }
 
     pub(crate) fn inside(&self) -> usize {
@@ -214,8 +250,8 @@ pub(crate) fn counter() -> Arc<AtomicUsize> {
     Arc::default()
 }
 
-/// A task that adds one.
-pub(crate) fn count_in(counter: &Arc<AtomicUsize>) -> impl FnOnce() + Send + use<> + 'static {
+/// Adds one.
+pub(crate) fn add_one(counter: &Arc<AtomicUsize>) -> impl FnOnce() + Send + use<> + 'static {
     let counter = Arc::clone(counter);
     move || {
         counter.fetch_add(1, Ordering::SeqCst);
@@ -224,16 +260,4 @@ pub(crate) fn count_in(counter: &Arc<AtomicUsize>) -> impl FnOnce() + Send + use
 
 pub(crate) fn read(counter: &AtomicUsize) -> usize {
     counter.load(Ordering::SeqCst)
-}
-
-/// A task that submits itself again and again until it is over.
-pub(crate) fn keep_busy(pool: &PoolHandle<Threads>, over: &Arc<AtomicBool>) {
-    let (again, until) = (pool.clone(), Arc::clone(over));
-    let submitted = pool.spawn(move || {
-        if !until.load(Ordering::SeqCst) {
-            keep_busy(&again, &until);
-        }
-    });
-    // Refused once the test is over and the pool is closed.
-    drop(submitted);
 }

@@ -5,15 +5,16 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use headcount_pool::{ThreadPool, report_failure};
+use headcount_pool::report_failure;
 
-use crate::support::{Dice, Gate, LIMIT, count_in, counter, eventually, read};
+use super::{at, builder, count_in, does};
+use crate::support::{Dice, Gate, LIMIT, add_one, counter, eventually, read};
 
 #[test]
 fn a_pool_at_rest_has_no_load() {
-    let pool = ThreadPool::builder().name("rest").workers(4).build().expect("no fault");
+    let pool = builder("rest").workers(4).build().expect("no fault");
     eventually("all parked", || pool.counts().parked == 4);
-    (0..20).for_each(|_| pool.spawn(|| ()).expect("open"));
+    (0..20).for_each(|_| pool.spawn(does(|| ())).expect("open"));
     assert!(pool.idle().wait_timeout(LIMIT));
     let snapshot = pool.snapshot();
     assert_eq!((snapshot.pending(), snapshot.utilization()), (0, Some(0.0)));
@@ -23,22 +24,22 @@ fn a_pool_at_rest_has_no_load() {
 
 #[test]
 fn busy_parked_queued_and_the_oldest_wait_are_as_they_are() {
-    let pool = ThreadPool::builder().name("honest").workers(3).build().expect("no fault");
+    let pool = builder("honest").workers(3).build().expect("no fault");
     eventually("all parked", || pool.counts().parked == 3);
     let gate = Gate::new();
-    (0..2).for_each(|_| pool.spawn(gate.task()).expect("open"));
+    (0..2).for_each(|_| pool.spawn(at(&gate)).expect("open"));
     gate.wait_for(2);
     let snapshot = pool.snapshot();
     assert_eq!((snapshot.busy, snapshot.parked, snapshot.queued), (2, 1, 0));
     assert_eq!((snapshot.starting, snapshot.retiring, snapshot.draining), (0, 0, false));
-    pool.spawn(gate.task()).expect("open");
+    pool.spawn(at(&gate)).expect("open");
     gate.wait_for(3);
     let began = Instant::now();
-    pool.spawn(|| ()).expect("open");
+    pool.spawn(does(|| ())).expect("open");
     let submitted = began.elapsed();
     assert!(!pool.idle().wait_timeout(Duration::from_millis(20)));
     let at_least = began.elapsed().checked_sub(submitted).expect("later");
-    (0..4).for_each(|_| pool.spawn(|| ()).expect("open"));
+    (0..4).for_each(|_| pool.spawn(does(|| ())).expect("open"));
     let snapshot = pool.snapshot();
     let at_most = began.elapsed();
     assert_eq!((snapshot.busy, snapshot.parked, snapshot.queued), (3, 0, 5));
@@ -53,14 +54,13 @@ fn busy_parked_queued_and_the_oldest_wait_are_as_they_are() {
 
 #[test]
 fn a_busy_worker_is_never_counted_as_idle() {
-    let pool = ThreadPool::builder()
-        .name("busy")
+    let pool = builder("busy")
         .workers(1..=2)
         .idle_time(Duration::from_micros(1))
         .build()
         .expect("no fault");
     let gate = Gate::new();
-    (0..2).for_each(|_| pool.spawn(gate.task()).expect("open"));
+    (0..2).for_each(|_| pool.spawn(at(&gate)).expect("open"));
     gate.wait_for(2);
     assert!(!pool.idle().wait_timeout(Duration::from_millis(20)));
     let snapshot = pool.snapshot();
@@ -70,10 +70,10 @@ fn a_busy_worker_is_never_counted_as_idle() {
 #[test]
 fn the_idle_clock_begins_when_a_worker_parks() {
     let idle_time = Duration::from_millis(150);
-    let pool = ThreadPool::builder().name("clock").workers(0..=2).idle_time(idle_time).build();
+    let pool = builder("clock").workers(0..=2).idle_time(idle_time).build();
     let pool = pool.expect("no fault");
     let gate = Gate::new();
-    (0..2).for_each(|_| pool.spawn(gate.task()).expect("open"));
+    (0..2).for_each(|_| pool.spawn(at(&gate)).expect("open"));
     gate.wait_for(2);
     assert!(!pool.idle().wait_timeout(idle_time * 2), "they are at the gate");
     let opened = Instant::now();
@@ -90,12 +90,12 @@ fn the_idle_clock_begins_when_a_worker_parks() {
 
 #[test]
 fn wait_and_service_are_about_what_they_were() {
-    let pool = ThreadPool::builder().name("spans").workers(1).build().expect("no fault");
+    let pool = builder("spans").workers(1).build().expect("no fault");
     let gate = Gate::new();
-    pool.spawn(gate.task()).expect("open");
+    pool.spawn(at(&gate)).expect("open");
     gate.wait_for(1);
     let began = Instant::now();
-    (0..9).for_each(|_| pool.spawn(|| ()).expect("open"));
+    (0..9).for_each(|_| pool.spawn(does(|| ())).expect("open"));
     let submitted = began.elapsed();
     assert!(!pool.idle().wait_timeout(Duration::from_millis(30)));
     let held = began.elapsed().checked_sub(submitted).expect("later");
@@ -114,7 +114,7 @@ fn wait_and_service_are_about_what_they_were() {
 
 #[test]
 fn tiny_tasks_are_all_counted_and_measured() {
-    let pool = ThreadPool::builder().name("tiny").workers(2).build().expect("no fault");
+    let pool = builder("tiny").workers(2).build().expect("no fault");
     let ran = counter();
     for _ in 0..20 {
         pool.spawn_all((0..1_003).map(|_| count_in(&ran))).expect("open");
@@ -137,18 +137,17 @@ fn tiny_tasks_are_all_counted_and_measured() {
 
 #[test]
 fn counters_add_up_over_every_way_a_task_can_end() {
-    let pool =
-        ThreadPool::builder().name("sums").workers(1).queue_len_max(4).build().expect("no fault");
-    pool.submit(|| ()).expect("open").join().expect("no panic");
-    pool.submit(report_failure).expect("open").join().expect("it returned");
-    pool.submit(|| panic!("third")).expect("open").join().expect_err("it panicked");
+    let pool = builder("sums").workers(1).queue_len_max(4).build().expect("no fault");
+    pool.submit(does(|| ())).expect("open").join().expect("no panic");
+    pool.submit(does(report_failure)).expect("open").join().expect("it returned");
+    pool.submit(does(|| panic!("third"))).expect("open").join().expect_err("it panicked");
     assert!(pool.idle().wait_timeout(LIMIT));
     let gate = Gate::new();
-    pool.spawn(gate.task()).expect("open");
+    pool.spawn(at(&gate)).expect("open");
     gate.wait_for(1);
-    let waiting: Vec<_> = (0..4).map(|_| pool.submit(|| ()).expect("open")).collect();
+    let waiting: Vec<_> = (0..4).map(|_| pool.submit(does(|| ())).expect("open")).collect();
     waiting[0].cancel();
-    drop(pool.try_spawn(|| ()).expect_err("four wait"));
+    drop(pool.try_spawn(does(|| ())).expect_err("four wait"));
     // One at the gate, one cancelled that still stands in the line, three that wait.
     let counters = pool.snapshot().counters;
     assert_eq!((counters.submitted, counters.rejected, counters.completed), (9, 1, 3));
@@ -162,17 +161,17 @@ fn counters_add_up_over_every_way_a_task_can_end() {
 
 #[test]
 fn idle_means_that_nothing_waits_and_nothing_runs() {
-    let pool = ThreadPool::builder().name("idle").workers(0..=3).build().expect("no fault");
+    let pool = builder("idle").workers(0..=3).build().expect("no fault");
     let mut dice = Dice::new(4);
     for round in 1..=300 {
         let ran = counter();
         let count = 1 + dice.below(8);
         for n in 0..count {
-            let done = count_in(&ran);
-            pool.spawn(move || {
+            let done = add_one(&ran);
+            pool.spawn(does(move || {
                 Dice::new(n + 1).dawdle(3_000);
                 done();
-            })
+            }))
             .expect("open");
         }
         assert!(pool.idle().wait_timeout(LIMIT), "round {round}");
@@ -182,10 +181,10 @@ fn idle_means_that_nothing_waits_and_nothing_runs() {
 
 #[test]
 fn many_may_wait_for_idle_at_once_and_all_are_told() {
-    let pool = ThreadPool::builder().name("calmer").workers(2).build().expect("no fault");
+    let pool = builder("calmer").workers(2).build().expect("no fault");
     for _ in 0..50 {
         let gate = Gate::new();
-        pool.spawn(gate.task()).expect("open");
+        pool.spawn(at(&gate)).expect("open");
         gate.wait_for(1);
         thread::scope(|scope| {
             let waiting: Vec<_> =
@@ -200,7 +199,7 @@ fn many_may_wait_for_idle_at_once_and_all_are_told() {
 
 #[test]
 fn snapshots_by_many_at_once_agree() {
-    let pool = ThreadPool::builder().name("views").workers(2).build().expect("no fault");
+    let pool = builder("views").workers(2).build().expect("no fault");
     let over = Arc::new(std::sync::atomic::AtomicBool::new(false));
     thread::scope(|scope| {
         for _ in 0..2 {
@@ -215,7 +214,8 @@ fn snapshots_by_many_at_once_agree() {
             });
         }
         for _ in 0..200 {
-            pool.spawn_all((0..50).map(|n| move || Dice::new(n + 1).dawdle(300))).expect("open");
+            pool.spawn_all((0..50).map(|n| does(move || Dice::new(n + 1).dawdle(300))))
+                .expect("open");
             assert!(pool.idle().wait_timeout(LIMIT));
         }
         over.store(true, Ordering::SeqCst);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use headcount_core::Staffing;
-use headcount_pool::{BuildFault, Event, TaskError, TaskPool};
+use headcount_pool::{BuildFault, Event, Refusal, TaskError, TaskPool};
 use tokio::runtime::Runtime;
 use tokio::task::yield_now;
 
@@ -64,8 +64,9 @@ fn outlive(runtime: Runtime) {
     drop(runtime);
     assert_eq!(joined(running), Err(TaskError::Cancelled));
     assert_eq!(joined(waiting), Err(TaskError::Returned));
-    let late = pool.submit(async {}).expect("it is open");
-    assert_eq!(joined(late), Err(TaskError::Returned));
+    let late = pool.submit(async { 7 }).expect_err("it has no runtime");
+    assert_eq!(late.reason, Refusal::RuntimeGone);
+    assert_eq!(one_thread().block_on(late.task), 7);
     let gone = |(_, event): &_| matches!(event, Event::HireFailed { stranded: true, .. });
     assert!(pool.events().iter().any(gone), "{:?}", pool.events());
     let handle = pool.handle();
@@ -80,6 +81,36 @@ fn outlive(runtime: Runtime) {
 fn a_pool_outlives_its_runtime() {
     outlive(one_thread());
     outlive(many_threads());
+}
+
+#[test]
+fn whoever_waits_for_room_gets_the_task_back_when_the_runtime_goes() {
+    let runtime = many_threads();
+    let builder = TaskPool::builder().workers(1).queue_len_max(1);
+    let pool = builder.runtime(runtime.handle().clone()).build().expect("there is one");
+    let gate = Gate::new();
+    pool.spawn(gate.pass()).expect("open");
+    runtime.block_on(gate.until_began(1));
+    pool.spawn(async {}).expect("there is room for one");
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| pool.spawn(async {}).expect_err("nobody will run it").reason);
+        drop(runtime);
+        until(|| waits.is_finished());
+        assert_eq!(waits.join().expect("no panic"), Refusal::RuntimeGone);
+    });
+    let refused = pool.spawn_all((0..3).map(|_| async {})).expect_err("nor any of these");
+    assert_eq!((refused.reason, refused.task.len()), (Refusal::RuntimeGone, 3));
+}
+
+#[test]
+fn a_pool_without_workers_learns_of_the_end_of_its_runtime_with_the_next_task() {
+    let runtime = many_threads();
+    let pool = TaskPool::builder().workers(0..=1).runtime(runtime.handle().clone()).build();
+    let pool = pool.expect("there is one");
+    drop(runtime);
+    let first = pool.submit(async {}).expect("nobody knows yet");
+    assert_eq!(joined(first), Err(TaskError::Returned));
+    assert_eq!(pool.spawn(async {}).expect_err("it is known").reason, Refusal::RuntimeGone);
 }
 
 #[test]

@@ -1,11 +1,14 @@
 //! Tasks that submit tasks to their own pool and wait for them.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::SeqCst;
+use std::task::{Context, Poll, Waker};
 
 use headcount_pool::{PoolHandle, TaskHandle, TaskPool, Tasks};
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::yield_now;
 
 use crate::stage::{Gate, joined, many_threads, on_both, pool_of};
@@ -68,10 +71,11 @@ fn a_task_that_joins_a_task_of_its_own_pool_is_stood_in_for() {
     assert_eq!(joined(outer.expect("open")), Ok(Ok(7)));
 }
 
+/// The place of the one that awaits both, and a worker.
 #[test]
 fn tasks_that_are_awaited_together_take_turns() {
     on_both(|| async {
-        let pool = pool_of(1);
+        let pool = pool_of(2);
         let own = pool.handle();
         let outer = pool.submit(async move {
             let (send, receive) = oneshot::channel();
@@ -81,6 +85,82 @@ fn tasks_that_are_awaited_together_take_turns() {
             (got, sent)
         });
         assert_eq!(outer.expect("open").await, Ok((Ok(7), Ok(()))));
+    });
+}
+
+/// Awaits all of them at once, and polls each whenever it is woken.
+async fn all<T>(mut tasks: Vec<TaskHandle<T>>) -> Vec<T> {
+    let mut results: Vec<Option<T>> = tasks.iter().map(|_| None).collect();
+    poll_fn(|context| {
+        for (task, result) in tasks.iter_mut().zip(&mut results).filter(|(_, r)| r.is_none()) {
+            if let Poll::Ready(outcome) = Pin::new(task).poll(context) {
+                *result = Some(outcome.expect("it ran"));
+            }
+        }
+        match results.iter().all(Option::is_some) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    })
+    .await;
+    results.into_iter().flatten().collect()
+}
+
+/// Tasks that await many lend their places, and no more than those: as many compute at once as
+/// there are workers.
+#[test]
+fn a_task_that_awaits_many_does_not_let_more_run_than_the_ceiling_allows() {
+    for workers in 1..=3 {
+        on_both(|| async move {
+            let pool = pool_of(workers);
+            let (own, [now, most]) = (pool.handle(), [0, 0].map(|n| Arc::new(AtomicU32::new(n))));
+            let seen = Arc::clone(&most);
+            let outer = pool.submit(async move {
+                let parts = (0..40).map(|n| {
+                    let (now, most) = (Arc::clone(&now), Arc::clone(&most));
+                    async move {
+                        most.fetch_max(now.fetch_add(1, SeqCst) + 1, SeqCst);
+                        for _ in 0..n % 4 {
+                            yield_now().await;
+                        }
+                        now.fetch_sub(1, SeqCst);
+                        n
+                    }
+                });
+                all(own.submit_all(parts).expect("open")).await
+            });
+            assert_eq!(outer.expect("open").await, Ok((0..40).collect()));
+            let most = seen.load(SeqCst);
+            assert!((1..=workers).contains(&most), "{most} at once, and {workers} workers");
+            pool.idle().await;
+            assert_eq!(pool.snapshot().counters.completed, 41);
+        });
+    }
+}
+
+/// Whoever awaits many at once may poll only the one that woke it; the others run all the same.
+#[test]
+fn tasks_that_were_polled_once_run_in_turn() {
+    on_both(|| async {
+        let pool = pool_of(1);
+        let own = pool.handle();
+        let outer = pool.submit(async move {
+            let (send, mut receive) = mpsc::unbounded_channel();
+            let told = |n| {
+                let send = send.clone();
+                async move { send.send(n).expect("somebody waits") }
+            };
+            let mut tasks = own.submit_all((0..20).map(told)).expect("open");
+            for task in &mut tasks {
+                let _ = Pin::new(task).poll(&mut Context::from_waker(Waker::noop()));
+            }
+            let mut heard = Vec::new();
+            while heard.len() < 20 {
+                heard.push(receive.recv().await.expect("twenty are told"));
+            }
+            heard
+        });
+        assert_eq!(outer.expect("open").await, Ok((0..20).collect()));
     });
 }
 

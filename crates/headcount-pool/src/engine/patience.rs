@@ -1,0 +1,86 @@
+//! How long a worker that finds nothing waits for the next task before it parks. Pure.
+//!
+//! To be parked and woken costs a worker and its submitter more than a short wait does. So where
+//! the last tasks came soon after one another, it waits as long as that; where they did not, it
+//! parks almost at once.
+
+use std::time::Duration;
+
+use headcount_core::Timestamp;
+
+/// A worker waits for the next task at most so long: three times what it takes to wake it.
+const WAIT_MAX: Duration = Duration::from_micros(75);
+/// So many tasks in a row must have come within that.
+const SOON_RUN: u32 = 4;
+
+/// One worker's expectation of the next task.
+#[derive(Debug, Default)]
+pub(crate) struct Patience {
+    idle_since: Option<Timestamp>,
+    /// Tasks in a row that came soon.
+    soon: u32,
+}
+
+impl Patience {
+    /// It has found nothing.
+    pub(crate) fn idle(&mut self, now: Timestamp) {
+        self.idle_since.get_or_insert(now);
+    }
+
+    /// It has a task again.
+    pub(crate) fn resumed(&mut self, now: Timestamp) {
+        let Some(since) = self.idle_since.take() else { return };
+        self.soon = match now.since(since) < WAIT_MAX {
+            true => (self.soon + 1).min(SOON_RUN),
+            false => 0,
+        };
+    }
+
+    /// Until when it is worth waiting, if it is at all.
+    pub(crate) fn waits_until(&self) -> Option<Timestamp> {
+        self.idle_since.filter(|_| SOON_RUN <= self.soon).map(|since| since + WAIT_MAX)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// Idles for each of these spans in microseconds, and tells how long it would wait after that.
+    fn check(gaps: &[u64], expected: Option<u64>) {
+        let (mut patience, mut now) = (Patience::default(), Timestamp::ORIGIN);
+        for gap in gaps {
+            patience.idle(now);
+            now = now + Duration::from_micros(*gap);
+            patience.resumed(now);
+        }
+        patience.idle(now);
+        let told = patience.waits_until().map(|until| until.since(now).as_micros());
+        assert_eq!(told, expected.map(u128::from), "{gaps:?}");
+    }
+
+    #[test]
+    fn it_waits_where_tasks_come_soon() {
+        check(&[50, 50, 50, 50], Some(75));
+    }
+
+    #[test]
+    fn it_does_not_wait_before_it_knows() {
+        check(&[], None);
+        check(&[50, 50, 50], None);
+    }
+
+    #[test]
+    fn one_long_gap_ends_its_patience() {
+        check(&[50, 50, 50, 50, 50, 1_000], None);
+        check(&[1_000, 50, 50, 50, 50], Some(75));
+    }
+
+    #[test]
+    fn it_waits_from_when_it_first_found_nothing() {
+        let mut patience = Patience { idle_since: None, soon: SOON_RUN };
+        patience.idle(Timestamp::ORIGIN);
+        patience.idle(Timestamp::ORIGIN + Duration::from_micros(30));
+        assert_eq!(patience.waits_until(), Some(Timestamp::ORIGIN + WAIT_MAX));
+    }
+}

@@ -1,0 +1,134 @@
+//! The porter: does for the keeper what is the user's and may take its time.
+//!
+//! What a task held that waited for too long is dropped, a listener hears of an event, a thread
+//! that ends destroys its own values: all that is code of the user, and may block. The keeper hands
+//! it over and goes on, so that others are hired and other deadlines kept meanwhile. The porter is
+//! a thread that is started when it is first needed and ends with its keeper; a pool in which
+//! nothing expires, nobody leaves and nothing happens has none.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use crate::sync::{Condvar, Mutex, lock};
+use crate::unhurt::quietly;
+
+/// So many things wait for the porter; beyond that the keeper does them by itself.
+const WAITING_MAX: usize = 1024;
+
+type Load = Box<dyn FnOnce() + Send>;
+
+thread_local! {
+    /// Who carries for this thread, if it is a keeper.
+    static PORTER: RefCell<Option<Arc<Porter>>> = const { RefCell::new(None) };
+    /// The pool whose porter this thread is, told from others by a number. 0: none.
+    static CARRIES_FOR: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Does something of the user's: here, or where this thread is a keeper, by its porter.
+pub(crate) fn carried(act: impl FnOnce() + Send + 'static) {
+    let porter = PORTER.try_with(|cell| cell.borrow().clone()).ok().flatten();
+    match porter {
+        Some(porter) => porter.carry(Box::new(act)),
+        None => quietly(act),
+    }
+}
+
+/// Whether this thread is the porter of that pool.
+pub(crate) fn is_porter_of(pool: usize) -> bool {
+    CARRIES_FOR.try_with(Cell::get).is_ok_and(|known| known == pool)
+}
+
+/// Has a porter for this thread, which is the keeper of that pool, until what this returns goes.
+pub(crate) fn with_porter(pool: usize, name: &str) -> Employment {
+    let name = format!("{name}-porter");
+    let state = Mutex::new(State::default());
+    let porter = Arc::new(Porter { pool, name, state, called: Condvar::new() });
+    PORTER.set(Some(Arc::clone(&porter)));
+    Employment(porter)
+}
+
+/// A keeper that has a porter.
+#[derive(Debug)]
+pub(crate) struct Employment(Arc<Porter>);
+
+impl Drop for Employment {
+    fn drop(&mut self) {
+        PORTER.set(None);
+        let thread = {
+            let mut state = lock(&self.0.state);
+            state.is_over = true;
+            state.thread.take()
+        };
+        self.0.called.notify_all();
+        if let Some(thread) = thread {
+            // What it carried was caught.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Porter {
+    pool: usize,
+    name: String,
+    state: Mutex<State>,
+    called: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Load>,
+    thread: Option<JoinHandle<()>>,
+    is_over: bool,
+}
+
+impl Porter {
+    fn carry(self: &Arc<Self>, load: Load) {
+        let mut state = lock(&self.state);
+        if state.waiting.len() < WAITING_MAX && self.is_there(&mut state) {
+            state.waiting.push_back(load);
+            drop(state);
+            self.called.notify_all();
+        } else {
+            drop(state);
+            quietly(load);
+        }
+    }
+
+    /// Whether its thread is there, which is started if it was not.
+    fn is_there(self: &Arc<Self>, state: &mut State) -> bool {
+        if state.thread.is_none() {
+            let porter = Arc::clone(self);
+            let builder = thread::Builder::new().name(self.name.clone());
+            state.thread = builder.spawn(move || porter.work()).ok();
+        }
+        state.thread.is_some()
+    }
+
+    fn work(&self) {
+        CARRIES_FOR.set(self.pool);
+        while let Some(load) = self.next() {
+            quietly(load);
+        }
+    }
+
+    /// The next thing to do. `None`: there will be none.
+    fn next(&self) -> Option<Load> {
+        let mut state = lock(&self.state);
+        loop {
+            let next = state.waiting.pop_front();
+            if next.is_some() || state.is_over {
+                return next;
+            }
+            state = self.called.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl fmt::Debug for Porter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Porter").field("name", &self.name).finish_non_exhaustive()
+    }
+}

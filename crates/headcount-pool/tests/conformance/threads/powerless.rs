@@ -1,0 +1,113 @@
+//! Threads that cannot be started. For async tasks that is a runtime that is gone, of which the
+//! tests of `TaskPool` tell.
+
+use std::sync::{Arc, Mutex};
+use std::task::Context;
+use std::thread;
+use std::time::Duration;
+
+use headcount_core::Staffing;
+use headcount_core::roster::BACKOFF_MIN;
+use headcount_pool::{Event, Workers};
+
+use super::{Handle, Pool, alive, builder, count_in, workers_alive};
+use crate::support::{Calls, counter, eventually, read, within};
+
+/// A pool that cannot start a thread, because each would have a stack of an exabyte.
+fn powerless(name: &str, workers: impl Into<Workers>) -> Pool {
+    builder(name).workers(workers).stack_size(1 << 60).build().expect("a keeper")
+}
+
+#[test]
+fn where_no_worker_can_be_started_the_submitter_runs_the_task() {
+    for workers in [Workers::from(2), (0..=2).into()] {
+        let pool = powerless("none", workers);
+        let here = thread::current().id();
+        // Many: while somebody tries, and while nobody does because the last start failed.
+        for _ in 0..2_000 {
+            let task = pool.submit(|| thread::current().id()).expect("open");
+            assert!(task.is_done(), "nobody else will run it");
+            assert_eq!(task.join(), Ok(here));
+        }
+        let ran = counter();
+        assert_eq!(pool.spawn_all((0..10).map(|_| count_in(&ran))).expect("open"), 10);
+        assert_eq!(read(&ran), 10);
+        let events = pool.events();
+        let stranded = events.iter().any(|(_, event)| match event {
+            Event::HireFailed { retry_in, stranded, .. } => *stranded && *retry_in <= BACKOFF_MIN,
+            _ => false,
+        });
+        assert!(stranded, "{events:?}");
+        assert_eq!(workers_alive("none"), 0);
+        within("the drop", move || drop(pool));
+    }
+}
+
+#[test]
+fn a_resize_that_cannot_be_reached_says_so() {
+    let pool = powerless("reach", 0..=2);
+    let resize = pool.resize(Staffing::exactly(2));
+    eventually("the keeper has tried", || resize.progress().unreachable_for.is_some());
+    let progress = resize.progress();
+    assert_eq!(progress.target, Staffing::exactly(2));
+    assert_eq!(progress.live, progress.starting, "nobody has started");
+    assert!(!resize.is_done() && !resize.wait_timeout(Duration::from_millis(50)));
+    let retries = || {
+        let failed = |event: &Event| matches!(event, Event::HireFailed { .. });
+        pool.events().iter().filter(|(_, event)| failed(event)).count()
+    };
+    eventually("it is tried again", || 2 <= retries());
+    assert!(retries() < 50, "not in a hot loop");
+    within("the drop", move || drop(pool));
+    eventually("no threads", || alive("reach") == 0);
+}
+
+#[test]
+fn tasks_that_nobody_came_for_run_when_a_powerless_pool_is_dropped() {
+    let pool = powerless("drop", 1);
+    pool.pause();
+    let ran = counter();
+    (0..3).for_each(|_| pool.spawn(count_in(&ran)).expect("open"));
+    assert_eq!(read(&ran), 0, "it is paused");
+    within("the drop", move || drop(pool));
+    assert_eq!(read(&ran), 3);
+}
+
+#[test]
+fn resuming_a_powerless_pool_leaves_no_task_behind() {
+    let pool = powerless("resume", 1);
+    pool.pause();
+    let ran = counter();
+    (0..3).for_each(|_| pool.spawn(count_in(&ran)).expect("open"));
+    pool.resume();
+    pool.spawn(count_in(&ran)).expect("open");
+    assert_eq!(read(&ran), 4, "the next one who comes runs them");
+}
+
+/// Whoever waits for calm hears of it, though it was the submitter who ran the last task.
+#[test]
+fn idle_is_told_when_a_submitter_ran_the_last_task() {
+    let calls = Arc::new(Calls::default());
+    let slot: Arc<Mutex<Option<Handle>>> = Arc::default();
+    let (waker, watched) = (calls.waker(), Arc::clone(&slot));
+    let pool = builder("calm")
+        .workers(0..=1)
+        .stack_size(1 << 60)
+        .on_event(move |_| {
+            // The start has just failed; the task still waits.
+            if let Some(pool) = watched.lock().expect("no panic").as_ref() {
+                let mut idle = pool.idle();
+                let polled = std::pin::Pin::new(&mut idle).poll(&mut Context::from_waker(&waker));
+                assert!(polled.is_pending());
+                std::mem::forget(idle);
+            }
+        })
+        .build()
+        .expect("a keeper");
+    *slot.lock().expect("no panic") = Some(pool.handle());
+    pool.spawn(|| ()).expect("open");
+    *slot.lock().expect("no panic") = None;
+    assert!(pool.idle().is_now());
+    eventually("the waker is called", || 0 < calls.count());
+    within("the drop", move || drop(pool));
+}
