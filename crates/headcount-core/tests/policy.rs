@@ -8,10 +8,10 @@ use headcount_core::decide::{
 };
 use headcount_core::guard::{Cooldown, ErrorVeto, FlapDamper, HealthBrake, MemoryLimit, StepLimit};
 use headcount_core::health::Health;
-use headcount_core::signal::{Smoothing, Source};
+use headcount_core::signal::{Signal, Smoothing, Source};
 use headcount_core::{
-    GuardsConfig, Name, Observation, Policy, PolicyConfig, PoolSnapshot, Preset, SignalConfig,
-    Staffing, Timestamp,
+    Extras, GuardsConfig, Name, Observation, Policy, PolicyConfig, PoolSnapshot, Preset,
+    SignalConfig, Staffing, Timestamp,
 };
 
 fn faults(config: &PolicyConfig) -> String {
@@ -211,4 +211,37 @@ fn the_bounds_of_a_policy_are_the_bounds_of_its_zones() {
         autoscaler.tick(&observation).to.ceiling
     };
     assert_eq!([size_at(10.0), size_at(50.0), size_at(90.0)], [2, 10, 20]);
+}
+
+/// Reads a constant.
+#[derive(Clone, Debug)]
+struct Constant(&'static str, f64);
+
+impl Signal for Constant {
+    fn name(&self) -> &str {
+        self.0
+    }
+
+    fn read(&mut self, _: &Observation) -> Option<f64> {
+        Some(self.1)
+    }
+}
+
+#[test]
+fn a_signal_of_ones_own_takes_the_place_of_a_declared_source() {
+    let signals = Some(vec![SignalConfig {
+        name: name("lag"),
+        source: Source::External(name("lag")),
+        smoothing: vec![Smoothing::Mean { samples: 2 }],
+    }]);
+    let target = Target { signal: name("lag"), setpoint: 2.0, ..Target::default() };
+    let config = PolicyConfig { signals, ..deciding(DeciderConfig::Target(target)) };
+    let policy = Policy::check(&config, 8).expect("no fault");
+    let own = || -> Vec<Box<dyn Signal>> { vec![Box::new(Constant("lag", 4.0))] };
+    let mut autoscaler = policy.build_with(Extras { signals: own(), ..Extras::default() });
+    let mut size_at = |second| {
+        let pool = PoolSnapshot::at_work(Staffing::exactly(2), 2);
+        autoscaler.tick(&Observation::new(Timestamp::from_secs(second), pool)).to.ceiling
+    };
+    assert_eq!([size_at(0), size_at(1)], [2, 4], "smoothed as it was declared");
 }

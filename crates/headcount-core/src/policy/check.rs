@@ -147,6 +147,9 @@ impl Policy {
                 wait_budget: slo.wait_budget,
                 ..RosterConfig::new(Staffing::between(min, slo.trust_start.clamp(min, max)))
             },
+            DeciderConfig::Throughput(throughput) => {
+                RosterConfig::new(Staffing::between(min, throughput.start.clamp(min, max)))
+            }
             _ => RosterConfig::new(Staffing::exactly(min)),
         }
     }
@@ -168,7 +171,8 @@ impl Policy {
         self.build_with(Extras::default())
     }
 
-    /// The same with parts of one's own beside the policy's, or in place of its decider.
+    /// The same with parts of one's own beside the policy's, or in place of its decider and of the
+    /// sources of its signals.
     ///
     /// # Panics
     ///
@@ -186,9 +190,16 @@ impl Policy {
     /// When there are too many parts, or when one has a name that is no name or is taken.
     pub fn try_build_with(&self, extras: Extras) -> Result<Autoscaler, Fault> {
         self.check_extras(&extras)?;
-        let signals = self.signals.iter().map(|signal| (signal.name, build_signal(signal)));
+        let mut own: Vec<_> = extras.signals.into_iter().map(named).collect();
+        let mut signals = Vec::new();
+        for signal in &self.signals {
+            let index = own.iter().position(|(name, _)| *name == signal.name);
+            let source = index.map(|index| own.remove(index).1);
+            let source = source.unwrap_or_else(|| signal.source.build());
+            signals.push((signal.name, build_signal(signal, source)));
+        }
+        signals.extend(own);
         let decider = extras.decider.unwrap_or_else(|| self.decider.build(self.bounds));
-        let signals = signals.chain(extras.signals.into_iter().map(named)).collect();
         let mut guards = self.line_up();
         guards.extend(extras.guards);
         let mut autoscaler = Autoscaler::with_names(signals, decider, guards, self.bounds);
@@ -201,7 +212,7 @@ impl Policy {
         let fault = |field: &str, value: &dyn fmt::Display, allowed: String| {
             Err(Fault { field: field.to_owned(), value: value.to_string(), allowed })
         };
-        let mut taken: Vec<Name> = self.signals.iter().map(|signal| signal.name).collect();
+        let mut taken: Vec<Name> = Vec::new();
         for signal in &extras.signals {
             match Name::new(signal.name()) {
                 Err(error) => return fault("signals", &signal.name(), error.to_string()),
@@ -212,9 +223,12 @@ impl Policy {
                 Ok(name) => taken.push(name),
             }
         }
-        if SIGNALS_MAX < taken.len() {
+        // One that bears the name of a declared signal takes the place of its source.
+        let others = self.signals.iter().filter(|signal| !taken.contains(&signal.name));
+        let signals = taken.len() + others.count();
+        if SIGNALS_MAX < signals {
             let allowed = format!("at most {SIGNALS_MAX} signals are read");
-            return fault("signals", &taken.len(), allowed);
+            return fault("signals", &signals, allowed);
         }
         for guard in &extras.guards {
             if let Err(error) = Name::new(guard.name()) {
@@ -256,8 +270,9 @@ impl Policy {
 
 /// Parts of one's own, to be built into a policy.
 ///
-/// A signal is read beside the policy's; a decider stands in place of the policy's; a guard is
-/// asked after the policy's and before the bounds.
+/// A signal is read beside the policy's, or in place of the source of the one whose name it has,
+/// and is smoothed as that one is; a decider stands in place of the policy's; a guard is asked
+/// after the policy's and before the bounds.
 ///
 /// ```
 /// use headcount_core::guard::{Because, Guard, Ruling};
@@ -286,7 +301,7 @@ impl Policy {
 /// ```
 #[derive(Debug, Default)]
 pub struct Extras {
-    /// Signals beside the policy's.
+    /// Signals beside the policy's, or in place of the sources of those whose names they have.
     pub signals: Vec<Box<dyn Signal>>,
     /// A decider in place of the policy's.
     pub decider: Option<Box<dyn Decider>>,
@@ -387,10 +402,11 @@ fn with_implied(mut signals: Vec<SignalConfig>, inspection: &mut Inspection) -> 
     signals
 }
 
-fn build_signal(config: &SignalConfig) -> Box<dyn Signal> {
+/// What is done to a source, around it.
+fn build_signal(config: &SignalConfig, source: Box<dyn Signal>) -> Box<dyn Signal> {
     let name = config.name.as_str();
     let smoothings = config.smoothing.iter();
-    smoothings.fold(config.source.build(), |inner, smoothing| smoothing.wrap(name, inner))
+    smoothings.fold(source, |inner, smoothing| smoothing.wrap(name, inner))
 }
 
 fn check_guards(guards: &GuardsConfig, inspection: &mut Inspection) {

@@ -3,7 +3,7 @@
 //! Four are the rules of systems that came before, with their own defaults: `gopipe`, `spool`,
 //! `thread_system`, `syshealth`. Where their documents contradict themselves, ADR 0005 says what
 //! was settled. `threshold` and `aimd` have the numbers of a guide to worker pools, `pid` and
-//! `target` are plain laws with sound numbers. `slo` is ours.
+//! `target` are plain laws with sound numbers. `slo` and `throughput` are ours.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::config::{GuardsConfig, PolicyConfig, SignalConfig};
 use crate::Name;
 use crate::decide::{
     Aimd, AllBusy, DeciderConfig, HealthZones, PidConfig, QueueDepth, Rule, SloConfig, Step,
-    Target, Threshold,
+    Target, Threshold, ThroughputConfig,
 };
 use crate::guard::{Cooldown, FlapDamper, HoldPeak, StepLimit};
 use crate::scaling::signal::{Smoothing, Source};
@@ -73,6 +73,7 @@ impl Preset {
     pub fn all() -> Vec<Self> {
         vec![
             Self::slo(SloConfig::default().wait_budget),
+            Self::throughput(),
             Self::gopipe(),
             Self::spool(),
             Self::thread_system(),
@@ -146,6 +147,31 @@ impl Preset {
                         "below it the tails of tasks look the same",
                     ),
                     origin("tick", "200 ms", "five looks a second cost a microsecond each"),
+                ]
+            },
+        }
+    }
+
+    /// Ours for a heap of work: more workers for as long as more gets done.
+    #[must_use]
+    pub fn throughput() -> Self {
+        Self {
+            name: "throughput",
+            about: "Doubles while more gets done, stops where it does not, and tries again.",
+            config: PolicyConfig {
+                workers_min: Some(1),
+                tick: Some(Duration::from_millis(25)),
+                decider: Some(DeciderConfig::Throughput(ThroughputConfig::default())),
+                ..PolicyConfig::default()
+            },
+            origins: const {
+                &[
+                    origin("workers_min", "1", "one always helps"),
+                    origin("decider.start", "4", "the cores of a small machine"),
+                    origin("decider.gain_min", "0.4", "of a doubling a third more is worth it"),
+                    origin("decider.blind_span", "1 s", "a person would wonder by then"),
+                    origin("decider.blind_max", "64", "as `slo` trusts unmeasured"),
+                    origin("tick", "25 ms", "runs of seconds have no time to lose"),
                 ]
             },
         }

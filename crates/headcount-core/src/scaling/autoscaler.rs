@@ -345,7 +345,7 @@ impl Autoscaler {
         }
     }
 
-    /// Takes the place of `former`, at work: goes on from what that one remembers, as far as the two
+    /// Takes the place of `former`, at work: goes on from what that one remembers, as far as both
     /// remember the same kinds of things. Who holds it, statistics and samples stay in any case,
     /// and so does what guards look back on.
     pub fn succeed(&mut self, former: &Self) {

@@ -46,8 +46,8 @@ pub trait Resizable: Send + Sync {
     /// has nothing to do here.
     fn set_wait_budget(&self, _wait_budget: Duration) {}
 
-    /// Calls `poke` the next time that a task has to wait and nobody may be hired for it: once, from
-    /// any thread, soon. Whoever sets another takes the place of the one before.
+    /// Calls `poke` the next time that a task has to wait and nobody may be hired: once, from any
+    /// thread, soon. Whoever sets another takes the place of the one before.
     ///
     /// What cannot tell does not call; it is looked at every now and then anyway.
     fn poke_when_full(&self, _poke: Poke) {}

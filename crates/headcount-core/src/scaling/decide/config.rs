@@ -2,7 +2,7 @@
 
 use super::{
     Aimd, AllBusy, Backlog, CompositeConfig, Decider, HealthZones, PidConfig, QueueDepth,
-    ScheduleConfig, SloConfig, Step, Target, Threshold,
+    ScheduleConfig, SloConfig, Step, Target, Threshold, ThroughputConfig,
 };
 use crate::Bounds;
 use crate::policy::Inspection;
@@ -27,6 +27,8 @@ use crate::policy::Inspection;
 pub enum DeciderConfig {
     /// Ours: a wait budget, and a limit where more workers stop helping.
     Slo(SloConfig),
+    /// Ours for a heap of work: more workers for as long as more gets done.
+    Throughput(ThroughputConfig),
     /// Any rule grows, all rules shrink.
     Threshold(Threshold),
     /// All busy grows, idle time shrinks.
@@ -55,6 +57,7 @@ impl DeciderConfig {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Slo(_) => "slo",
+            Self::Throughput(_) => "throughput",
             Self::Threshold(_) => "threshold",
             Self::AllBusy(_) => "all_busy",
             Self::QueueDepth(_) => "queue_depth",
@@ -66,6 +69,12 @@ impl DeciderConfig {
             Self::Schedule(_) => "schedule",
             Self::Composite(_) => "composite",
         }
+    }
+
+    /// Whether it only limits how far the pool hires by itself, in place of naming a size.
+    #[must_use]
+    pub fn leaves_hiring_to_the_pool(&self) -> bool {
+        matches!(self, Self::Slo(_) | Self::Throughput(_))
     }
 
     /// How far one step up and one step down go, for somebody who scales by hand. One worker, where
@@ -92,6 +101,7 @@ impl DeciderConfig {
     pub(crate) fn inspect_at(&self, depth: usize, inspection: &mut Inspection) {
         match self {
             Self::Slo(config) => config.inspect(inspection),
+            Self::Throughput(config) => config.inspect(inspection),
             Self::Threshold(config) => config.inspect(inspection),
             Self::AllBusy(config) => config.inspect(inspection),
             Self::QueueDepth(config) => config.inspect(inspection),
@@ -109,6 +119,7 @@ impl DeciderConfig {
     pub(crate) fn build(&self, bounds: Bounds) -> Box<dyn Decider> {
         match self {
             Self::Slo(config) => Box::new(config.build()),
+            Self::Throughput(config) => Box::new(config.build()),
             Self::Threshold(config) => Box::new(config.clone()),
             Self::AllBusy(config) => Box::new(*config),
             Self::QueueDepth(config) => Box::new(*config),

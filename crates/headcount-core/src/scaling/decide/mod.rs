@@ -16,6 +16,7 @@ mod slo;
 mod steps;
 mod target;
 mod threshold;
+mod throughput;
 
 use std::fmt;
 
@@ -32,6 +33,7 @@ pub use slo::{Slo, SloConfig};
 pub use steps::Step;
 pub use target::Target;
 pub use threshold::{Rule, Threshold};
+pub use throughput::{Throughput, ThroughputConfig};
 
 use super::notes::{Notes, NotesReader};
 use super::proposal::Proposal;

@@ -3,6 +3,7 @@
 use headcount_core::decide::{
     Aimd, AllBusy, Backlog, Combine, CompositeConfig, DeciderConfig, HealthZones, PartConfig,
     PidConfig, QueueDepth, Rule, ScheduleConfig, ShiftConfig, SloConfig, Step, Target, Threshold,
+    ThroughputConfig,
 };
 use headcount_core::{Comparison, Name, Weekday};
 use proptest::prelude::*;
@@ -30,6 +31,7 @@ fn leaf(taste: Taste) -> BoxedStrategy<DeciderConfig> {
     let signal = move || signals::called(taste);
     prop_oneof![
         2 => slo(taste).prop_map(DeciderConfig::Slo),
+        2 => throughput(taste).prop_map(DeciderConfig::Throughput),
         2 => threshold(taste).prop_map(DeciderConfig::Threshold),
         1 => lasting(taste).prop_map(|idle_max| DeciderConfig::AllBusy(AllBusy { idle_max })),
         1 => queue_depth(taste).prop_map(DeciderConfig::QueueDepth),
@@ -72,6 +74,18 @@ fn slo(taste: Taste) -> impl Strategy<Value = SloConfig> {
             trust_start,
             trust_factor,
             inflation_max,
+        },
+    )
+}
+
+fn throughput(taste: Taste) -> impl Strategy<Value = ThroughputConfig> {
+    let start = prop_oneof![8 => 1_u32..40, 1 => Just(u32::MAX)];
+    (start, number(taste, 0.1..0.9), lasting(taste), workers()).prop_map(
+        |(start, gain_min, blind_span, blind_max)| ThroughputConfig {
+            start,
+            gain_min,
+            blind_span,
+            blind_max,
         },
     )
 }

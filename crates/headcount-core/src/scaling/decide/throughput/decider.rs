@@ -1,0 +1,315 @@
+//! Puts ramp, stop and tries together.
+
+use std::time::Duration;
+
+use super::config::ThroughputConfig;
+use super::generation::{Generation, Measure};
+use super::settled::{REFUSED_MIN, Settled};
+use crate::decide::Decider;
+use crate::scaling::notes::{Noted, Notes, NotesReader};
+use crate::scaling::signal::Unit;
+use crate::{
+    Comparison, Evidence, Name, PoolSnapshot, Proposal, Reason, Situation, Staffing, Timestamp,
+};
+
+/// Tasks in the first generations, which would otherwise be of one or two.
+const TASKS_MIN: f64 = 4.0;
+/// Generations that a measure of a settled pool lasts, and tasks in it.
+const GENERATIONS_MIN: f64 = 2.0;
+const TASKS_MIN_SETTLED: f64 = 16.0;
+/// Standard errors from which a shortfall counts.
+const Z_MIN: f64 = 1.0;
+/// How much more workers there must be to ask what they brought, on the logarithm.
+const STEP_MIN: f64 = 0.2;
+/// The share of the limit that must be busy for it to be what holds the pool.
+const FULL: f64 = 0.8;
+/// Processors are idle below this share.
+const CPU_BUSY_MAX: f64 = 0.75;
+/// Where the ramp stops, a little more than was of use: to be right on average, not at most.
+const SLACK: f64 = 1.05;
+/// No limit grows beyond this.
+const LIMIT_MAX: f64 = 1e12;
+/// How far the ramp goes beyond the busy workers of the best generation before the next one.
+const AHEAD_MAX: f64 = 2.5;
+
+/// More workers for as long as more gets done.
+///
+/// ```
+/// use headcount_core::decide::{Decider, ThroughputConfig};
+/// use headcount_core::{History, Observation, PoolSnapshot, Situation, Staffing, Timestamp};
+///
+/// let mut throughput = ThroughputConfig::default().build();
+/// let pool = PoolSnapshot::of(Staffing::between(0, 8));
+/// let observation = Observation::new(Timestamp::ORIGIN, pool);
+/// let history = History::default();
+/// let situation = Situation { observation: &observation, readings: &[], history: &history };
+/// let proposal = throughput.decide(&situation);
+/// assert_eq!(proposal.wanted, Some(Staffing::between(0, 4)), "it begins small");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Throughput {
+    config: ThroughputConfig,
+    /// The ramp's limit, until it has settled.
+    ramp: f64,
+    settled: Option<Settled>,
+    generation: Option<Generation>,
+    /// Since when nothing has ended, and how much had ended by then.
+    quiet_since: Timestamp,
+    completed: u64,
+    failed: u64,
+    /// The best generation so far.
+    peak: Option<Measure>,
+    /// The gain that ended the ramp, or that was tried last, of one that was asked for.
+    gain: Option<f64>,
+    /// Workers that fill the cores, below which limit, where that ended the ramp.
+    filled: Option<(f64, f64)>,
+    /// Until then tasks end that began under another limit, and nothing is measured.
+    settle_until: Timestamp,
+}
+
+impl Throughput {
+    pub(super) fn new(config: ThroughputConfig) -> Self {
+        Self {
+            config,
+            ramp: f64::from(config.start),
+            settled: None,
+            generation: None,
+            quiet_since: Timestamp::ORIGIN,
+            completed: 0,
+            failed: 0,
+            peak: None,
+            gain: None,
+            filled: None,
+            settle_until: Timestamp::ORIGIN,
+        }
+    }
+
+    fn observe(&mut self, situation: &Situation<'_>) {
+        let (now, pool) = (situation.now(), situation.pool());
+        self.mind_another_past(now, pool);
+        let (ended, well) = self.count(now, pool);
+        let measure = match &mut self.generation {
+            Some(generation) => generation.add(situation),
+            None if now < self.settle_until => None,
+            None => {
+                self.generation = Some(Generation::begin(now, pool));
+                None
+            }
+        };
+        if !is_held(pool) {
+            // What is not held at its limit says nothing of it.
+            self.generation = None;
+            self.quiet_since = now;
+            if let Some(settled) = &mut self.settled {
+                settled.abandon();
+            }
+            return;
+        }
+        match self.settled {
+            None => self.climb(situation, measure, (ended, well)),
+            Some(settled) => self.watch(situation, measure, settled),
+        }
+    }
+
+    /// Counters that fell are those of another pool, and an earlier clock that of another time.
+    fn mind_another_past(&mut self, now: Timestamp, pool: &PoolSnapshot) {
+        let is_other = |generation: &Generation| generation.is_of_another(now, pool);
+        if self.generation.as_ref().is_some_and(is_other)
+            || now < self.quiet_since
+            || pool.counters.completed < self.completed
+            || pool.counters.failed < self.failed
+        {
+            self.generation = None;
+            (self.quiet_since, self.settle_until) = (now, now);
+            (self.completed, self.failed) = (pool.counters.completed, pool.counters.failed);
+            if let Some(settled) = &mut self.settled {
+                settled.begin_anew(now);
+            }
+        }
+    }
+
+    /// Tasks that ended since the last tick, and those of them that went well.
+    fn count(&mut self, now: Timestamp, pool: &PoolSnapshot) -> (u64, u64) {
+        let ended = pool.counters.completed - self.completed;
+        let failed = pool.counters.failed - self.failed;
+        (self.completed, self.failed) = (pool.counters.completed, pool.counters.failed);
+        if 0 < ended {
+            self.quiet_since = now;
+        }
+        (ended, ended.saturating_sub(failed))
+    }
+
+    /// The ramp: one more for every task that ended well, and a look at every generation.
+    fn climb(&mut self, situation: &Situation<'_>, measure: Option<Measure>, ended: (u64, u64)) {
+        let (now, pool) = (situation.now(), situation.pool());
+        let complete = measure.filter(|m| m.busy.max(TASKS_MIN) <= m.count);
+        if let Some(measure) = complete {
+            self.generation = Some(Generation::begin(now, pool));
+            if let Some(limit) = self.judged(&measure) {
+                self.settle(now, Settled::beyond(now, limit));
+                return;
+            }
+        }
+        let in_force = f64::from(pool.ceiling);
+        let ramp = match ended {
+            (0, _) if self.is_blind(situation) => {
+                self.quiet_since = now;
+                (in_force * 2.0).min(f64::from(self.config.blind_max))
+            }
+            // More than were in force cannot be asked for on the word of those.
+            (_, well) => (self.ramp + well as f64).min(in_force * 2.0).min(self.ahead_max()),
+        };
+        let ramp = ramp.max(self.ramp);
+        let fill = situation.observation.externals.get("cpu_fill").filter(|fill| 0.0 < *fill);
+        match fill {
+            Some(fill) if fill + 0.5 < ramp => {
+                self.filled = Some((fill, ramp));
+                let limit = fill.max(f64::from(self.config.start));
+                self.settle(now, Settled::at(now, limit));
+            }
+            _ => self.ramp = ramp.min(LIMIT_MAX),
+        }
+    }
+
+    /// Nothing has ended for long, and not because the processors are busy with it.
+    fn is_blind(&self, situation: &Situation<'_>) -> bool {
+        let cpu_busy = situation.observation.externals.get("cpu_busy");
+        self.config.blind_span <= situation.now().since(self.quiet_since)
+            && cpu_busy.is_some_and(|busy| busy < CPU_BUSY_MAX)
+    }
+
+    /// Where to stop, if a generation says so.
+    fn judged(&mut self, measure: &Measure) -> Option<f64> {
+        let Some(peak) = self.peak else {
+            self.peak = Some(*measure);
+            return None;
+        };
+        let (step, gain) = (measure.step(&peak), measure.gain(&peak));
+        let is_refused = peak.error_rate + REFUSED_MIN < measure.error_rate;
+        if is_refused {
+            self.gain = Some(0.0);
+            return Some(measure.useful(&peak).max(1.0));
+        }
+        let shortfall = self.config.gain_min * step - gain;
+        if shortfall <= 0.0 {
+            self.peak = Some(*measure);
+            return None;
+        }
+        if step < STEP_MIN || shortfall < Z_MIN * measure.noise(&peak) {
+            return None;
+        }
+        self.gain = Some(gain / step);
+        Some(peak.busy.max(measure.useful(&peak)) * SLACK)
+    }
+
+    /// As far as the ramp may go on what is known so far.
+    fn ahead_max(&self) -> f64 {
+        let begin = f64::from(self.config.start.max(1)) * 2.0;
+        self.peak.map_or(begin, |peak| peak.busy * AHEAD_MAX).max(begin)
+    }
+
+    fn settle(&mut self, now: Timestamp, settled: Settled) {
+        let span = self.peak.map_or(0.0, |peak| peak.service());
+        self.settle_until = now + Duration::try_from_secs_f64(span).unwrap_or_default();
+        self.settled = Some(settled);
+        self.generation = None;
+    }
+
+    /// A settled pool: measures, and now and then a try.
+    fn watch(&mut self, situation: &Situation<'_>, measure: Option<Measure>, was: Settled) {
+        let mut settled = was;
+        let (now, pool) = (situation.now(), situation.pool());
+        let Some(measure) = measure else { return };
+        let Some(generation) = self.generation else { return };
+        let span = Duration::try_from_secs_f64(measure.service()).unwrap_or(Duration::MAX);
+        let lasted = now.since(generation.begun);
+        let enough = (GENERATIONS_MIN * measure.busy).max(TASKS_MIN_SETTLED);
+        if measure.count < enough || lasted < span.saturating_mul(2) {
+            return;
+        }
+        self.generation = Some(Generation::begin(now, pool));
+        match settled.trying {
+            Some(_) => {
+                let gain = |base: Measure| measure.gain(&base) / measure.step(&base);
+                self.gain = settled.base.map(gain).filter(|gain| gain.is_finite());
+                settled.tried(now, &measure, self.config.gain_min);
+            }
+            None => Self::rested(now, &measure, &mut settled),
+        }
+        if whole(settled.cap()) != whole(was.cap()) {
+            self.generation = None;
+            self.settle_until = now + span;
+        }
+        self.settled = Some(settled);
+    }
+
+    /// A measure of a pool in which nothing is being tried.
+    fn rested(now: Timestamp, measure: &Measure, settled: &mut Settled) {
+        match settled.base {
+            Some(base) if base.error_rate + REFUSED_MIN < measure.error_rate => {
+                settled.refused(now, measure.useful(&base));
+            }
+            _ => settled.rested(now, *measure),
+        }
+    }
+
+    /// What decided the limit.
+    fn evidence(&self) -> Option<Evidence> {
+        if let (Some((value, limit)), None) = (self.filled, self.gain) {
+            let (name, comparison) = (Name::cut("cpu_fill"), Comparison::Below);
+            return Some(Evidence { name, unit: Unit::Count, value, comparison, limit });
+        }
+        let value = self.gain?;
+        let limit = self.config.gain_min;
+        let comparison = if value < limit { Comparison::Below } else { Comparison::AtLeast };
+        Some(Evidence { name: Name::cut("gain"), unit: Unit::Ratio, value, comparison, limit })
+    }
+}
+
+/// Work waits, and nearly everybody that may be is busy.
+fn is_held(pool: &PoolSnapshot) -> bool {
+    0 < pool.queued && FULL * f64::from(pool.ceiling) <= f64::from(pool.busy)
+}
+
+impl Decider for Throughput {
+    fn decide(&mut self, situation: &Situation<'_>) -> Proposal {
+        self.observe(situation);
+        let (limit, reason) = match &self.settled {
+            None => (self.ramp, Reason::Backlog),
+            Some(settled) if settled.trying.is_some() => (settled.cap(), Reason::Probe),
+            Some(settled) => (settled.cap(), Reason::Knee),
+        };
+        let ceiling = whole(limit).max(1);
+        let mut proposal = Proposal::want(Staffing::between(0, ceiling), reason);
+        if reason == Reason::Knee {
+            proposal.evidence = self.evidence();
+        }
+        if let Some(peak) = &self.peak {
+            proposal.estimate("busy_at_peak", Unit::Count, peak.busy);
+            proposal.estimate("service", Unit::Seconds, peak.service());
+        }
+        if let Some(base) = self.settled.and_then(|settled| settled.base) {
+            proposal.estimate("busy_mean", Unit::Count, base.busy);
+            proposal.estimate("error_rate", Unit::Ratio, base.error_rate);
+        }
+        proposal
+    }
+
+    fn save(&self, notes: &mut Notes) {
+        (self.ramp, (self.settled, self.generation)).write(notes);
+        (self.quiet_since, (self.completed, self.failed)).write(notes);
+        (self.peak, (self.gain, (self.filled, self.settle_until))).write(notes);
+    }
+
+    fn load(&mut self, notes: &mut NotesReader<'_>) -> Option<()> {
+        (self.ramp, (self.settled, self.generation)) = Noted::read(notes)?;
+        (self.quiet_since, (self.completed, self.failed)) = Noted::read(notes)?;
+        (self.peak, (self.gain, (self.filled, self.settle_until))) = Noted::read(notes)?;
+        (1.0..=LIMIT_MAX).contains(&self.ramp).then_some(())
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // `as` saturates.
+fn whole(workers: f64) -> u32 {
+    workers.round() as u32
+}

@@ -1,0 +1,144 @@
+//! What is tried once the ramp has ended, and when.
+
+use std::time::Duration;
+
+use super::generation::Measure;
+use crate::Timestamp;
+use crate::scaling::notes::{Noted, Notes, NotesReader};
+
+/// How far a try goes: a quarter more, a fifth fewer.
+const UP: f64 = 1.25;
+const DOWN: f64 = 0.8;
+/// A try that would leave fewer than this share is none.
+const DOWN_LEAST: f64 = 0.6;
+/// A try that found something is followed by one that goes further, at most this far.
+const UP_MAX: f64 = 2.0;
+const FURTHER: f64 = 1.2;
+/// The pause after tries that found nothing: at first, and at most.
+const PAUSE_MIN: Duration = Duration::from_secs(1);
+const PAUSE_MAX: Duration = Duration::from_secs(60);
+/// Failures that came with more workers make the next try up wait for so many times as long.
+const REFUSED_TIMES: u32 = 8;
+/// The share of failures, beyond those before, that says so.
+pub(super) const REFUSED_MIN: f64 = 0.1;
+
+/// Which way the next try goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    Up,
+    Down,
+}
+
+/// The limit that was found, and what is tried next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Settled {
+    pub(super) limit: f64,
+    /// The last measure at this limit.
+    pub(super) base: Option<Measure>,
+    /// What is being tried, where something is.
+    pub(super) trying: Option<f64>,
+    way: Way,
+    stride: f64,
+    next_try: Timestamp,
+    pause: Duration,
+}
+
+impl Settled {
+    pub(super) fn at(now: Timestamp, limit: f64) -> Self {
+        let limit = limit.max(1.0);
+        let (pause, next_try) = (PAUSE_MIN, now);
+        Self { limit, base: None, trying: None, way: Way::Up, stride: UP, next_try, pause }
+    }
+
+    /// The same after a ramp that went too far: fewer are tried first.
+    pub(super) fn beyond(now: Timestamp, limit: f64) -> Self {
+        Self { way: Way::Down, ..Self::at(now, limit) }
+    }
+
+    /// The most workers that may be now.
+    pub(super) fn cap(&self) -> f64 {
+        self.trying.unwrap_or(self.limit)
+    }
+
+    /// Takes in a measure at the limit, and begins a try if it is time for one.
+    pub(super) fn rested(&mut self, now: Timestamp, measure: Measure) {
+        self.base = Some(measure);
+        if now < self.next_try {
+            return;
+        }
+        let next = match self.way {
+            Way::Up => (self.limit * self.stride).max(self.limit + 1.0),
+            Way::Down => (self.limit * DOWN).min(self.limit - 1.0),
+        };
+        // Of two workers one is no small step.
+        match next < self.limit * DOWN_LEAST {
+            true => self.turn(now),
+            false => self.trying = Some(next),
+        }
+    }
+
+    /// Takes in what a try measured: by how much more got done, of what was asked for.
+    pub(super) fn tried(&mut self, now: Timestamp, measure: &Measure, gain_min: f64) {
+        let (Some(limit), Some(base)) = (self.trying.take(), self.base) else { return };
+        // Fewer workers may lose that little, more must gain that much.
+        let is_better = gain_min * measure.step(&base) < measure.gain(&base);
+        if is_better {
+            (self.limit, self.base) = (limit, None);
+            self.stride = (self.stride * FURTHER).min(UP_MAX);
+            self.pause = PAUSE_MIN;
+            self.next_try = now;
+            return;
+        }
+        self.stride = UP;
+        if self.way == Way::Up && base.error_rate + REFUSED_MIN < measure.error_rate {
+            self.pause = self.pause.saturating_mul(REFUSED_TIMES).min(PAUSE_MAX);
+        }
+        self.turn(now);
+    }
+
+    /// Nothing was found this way: the other way next. After both, a longer pause.
+    fn turn(&mut self, now: Timestamp) {
+        self.next_try = now + self.pause;
+        match self.way {
+            Way::Up => self.way = Way::Down,
+            Way::Down => {
+                self.way = Way::Up;
+                self.pause = self.pause.saturating_mul(2).min(PAUSE_MAX);
+            }
+        }
+    }
+
+    /// Failures rose without more workers: fewer, at once.
+    pub(super) fn refused(&mut self, now: Timestamp, limit: f64) {
+        let limit = limit.clamp(1.0, self.limit.max(1.0));
+        let pause = self.pause.saturating_mul(REFUSED_TIMES).min(PAUSE_MAX);
+        *self = Self { pause, next_try: now + pause, ..Self::at(now, limit) };
+    }
+
+    /// Nothing waits any more: what was being tried says nothing.
+    pub(super) fn abandon(&mut self) {
+        self.trying = None;
+    }
+
+    /// After a step back of the clock its spans begin anew.
+    pub(super) fn begin_anew(&mut self, now: Timestamp) {
+        self.next_try = now;
+        self.trying = None;
+    }
+}
+
+impl Noted for Settled {
+    fn write(&self, notes: &mut Notes) {
+        (self.limit, (self.base, self.trying)).write(notes);
+        (self.way == Way::Up, self.stride).write(notes);
+        (self.next_try, self.pause).write(notes);
+    }
+    fn read(notes: &mut NotesReader<'_>) -> Option<Self> {
+        let (limit, (base, trying)) = Noted::read(notes)?;
+        let (is_up, stride) = Noted::read(notes)?;
+        let (next_try, pause) = Noted::read(notes)?;
+        let way = if is_up { Way::Up } else { Way::Down };
+        let is_sound = 1.0 <= limit && (UP..=UP_MAX).contains(&stride);
+        Some(Self { limit, base, trying, way, stride, next_try, pause }).filter(|_| is_sound)
+    }
+}

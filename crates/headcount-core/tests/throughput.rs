@@ -1,0 +1,208 @@
+//! `throughput` on a heap of work: how soon it has enough workers, and whether it stops in time.
+
+use std::time::Duration;
+
+use headcount_core::{
+    Autoscaler, LogSums, Name, Observation, Policy, PolicyConfig, PoolSnapshot, Preset, Staffing,
+    Timestamp,
+};
+
+const STEP: Duration = Duration::from_millis(1);
+const TICK_STEPS: u64 = 25;
+const WORKERS_MAX: u32 = 256;
+
+/// What the workers stand in front of.
+#[derive(Clone, Copy)]
+struct World {
+    /// What a task takes at rest, in steps.
+    service: f64,
+    /// How many are served at once without anybody noticing.
+    knee: f64,
+    /// Twice as many take two to this as long; 1 is a queue, more is a crowd.
+    steepness: f64,
+    /// Whether those beyond the knee are refused at once in place of slowed down.
+    refuses: bool,
+    /// Whether tasks differ: by up to half, in a fixed pattern.
+    differ: bool,
+    cpu_fill: Option<f64>,
+    cpu_busy: Option<f64>,
+}
+
+impl World {
+    fn of(service: f64, knee: f64) -> Self {
+        let (refuses, differ) = (false, false);
+        let (cpu_fill, cpu_busy) = (None, None);
+        Self { service, knee, steepness: 1.0, refuses, differ, cpu_fill, cpu_busy }
+    }
+}
+
+struct Plant {
+    world: World,
+    pool: PoolSnapshot,
+    /// Of each task that runs: steps of work left, and when it began.
+    tasks: Vec<(f64, u64)>,
+    now: u64,
+    begun: u64,
+}
+
+impl Plant {
+    fn new(world: World) -> Self {
+        let pool = PoolSnapshot::of(Staffing::between(1, 1));
+        let pool = PoolSnapshot { service_logs: Some(LogSums::default()), queued: 100, ..pool };
+        Self { world, pool, tasks: Vec::new(), now: 0, begun: 0 }
+    }
+
+    fn step(&mut self) {
+        self.now += 1;
+        let World { knee, steepness, refuses, .. } = self.world;
+        let crowd = (self.tasks.len() as f64 / knee).max(1.0);
+        let speed = if refuses { 1.0 } else { crowd.powf(-steepness) };
+        let logs = self.pool.service_logs.get_or_insert_default();
+        let (now, counters) = (self.now, &mut self.pool.counters);
+        self.tasks.retain_mut(|(left, began)| {
+            *left -= speed;
+            if *left <= 0.0 {
+                let is_refused = *left < -1e6;
+                counters.completed += 1;
+                counters.failed += u64::from(is_refused);
+                logs.add(STEP * u32::try_from(now - *began).expect("short").max(1));
+            }
+            0.0 < *left
+        });
+        while self.tasks.len() < self.pool.ceiling as usize {
+            self.begin();
+        }
+        let busy = u32::try_from(self.tasks.len()).expect("few");
+        (self.pool.busy, self.pool.live) = (busy, busy);
+    }
+
+    fn begin(&mut self) {
+        self.begun += 1;
+        let differs = [0.5, 1.5, 0.75, 1.25, 1.0][usize::try_from(self.begun % 5).expect("few")];
+        let times = if self.world.differ { differs } else { 1.0 };
+        let is_refused = self.world.refuses && self.world.knee <= self.tasks.len() as f64;
+        let work = if is_refused { -1e7 } else { self.world.service * times };
+        self.tasks.push((work, self.now));
+    }
+
+    fn observation(&self) -> Observation {
+        let at = Timestamp::ORIGIN + STEP * u32::try_from(self.now).expect("short");
+        let mut observation = Observation::new(at, self.pool);
+        let World { cpu_fill, cpu_busy, .. } = self.world;
+        for (name, value) in [("cpu_fill", cpu_fill), ("cpu_busy", cpu_busy)] {
+            if let Some(value) = value {
+                let name = Name::new(name).expect("a name");
+                observation.externals.set(name, value).expect("there is room");
+            }
+        }
+        observation
+    }
+}
+
+fn autoscaler() -> Autoscaler {
+    let bounds = PolicyConfig { workers_max: Some(WORKERS_MAX), ..PolicyConfig::default() };
+    Policy::check(&bounds.or(Preset::throughput().config()), 4)
+        .expect("the preset is right")
+        .build()
+}
+
+/// The ceilings after each of some milliseconds.
+fn ceilings(world: World, at: &[u64]) -> Vec<u32> {
+    let (mut plant, mut autoscaler) = (Plant::new(world), autoscaler());
+    let mut seen = Vec::new();
+    for now in 1..=*at.last().expect("some time") {
+        plant.step();
+        if now % TICK_STEPS == 0 {
+            let decision = autoscaler.tick(&plant.observation());
+            if let Some(staffing) = decision.resize() {
+                plant.pool.ceiling = staffing.ceiling;
+                autoscaler.applied(&decision);
+            }
+        }
+        if at.contains(&now) {
+            seen.push(plant.pool.ceiling);
+        }
+    }
+    seen
+}
+
+/// After some milliseconds the ceiling lies within bounds.
+fn check(world: World, expected: &[(u64, std::ops::RangeInclusive<u32>)]) {
+    let times: Vec<u64> = expected.iter().map(|(at, _)| *at).collect();
+    let seen = ceilings(world, &times);
+    let is_within = expected.iter().zip(&seen).all(|((_, range), size)| range.contains(size));
+    assert!(is_within, "{seen:?} at {times:?}, expected {expected:?}");
+}
+
+#[test]
+fn workers_that_help_are_there_within_eight_tasks() {
+    check(World::of(100.0, 1e9), &[(850, 128..=256), (2000, 256..=256)]);
+    check(World { differ: true, ..World::of(100.0, 1e9) }, &[(1500, 128..=256), (9000, 200..=256)]);
+}
+
+#[test]
+fn it_stops_at_a_knee_and_stays_there() {
+    check(World::of(50.0, 12.0), &[(1500, 10..=24), (5000, 10..=18), (20_000, 10..=18)]);
+    let crowd = World { steepness: 1.5, ..World::of(50.0, 12.0) };
+    check(crowd, &[(1500, 10..=24), (5000, 10..=16), (20_000, 10..=16)]);
+    check(World { differ: true, ..crowd }, &[(5000, 9..=18), (20_000, 9..=18)]);
+}
+
+#[test]
+fn it_never_has_far_more_than_help() {
+    let every: Vec<u64> = (1..200).map(|tick| tick * TICK_STEPS).collect();
+    for world in [World::of(50.0, 12.0), World { differ: true, ..World::of(80.0, 20.0) }] {
+        let most = ceilings(world, &every).into_iter().max().expect("some");
+        assert!(f64::from(most) <= 4.0 * world.knee, "{most} for {}", world.knee);
+    }
+}
+
+#[test]
+fn refusals_stop_it_too() {
+    let world = World { refuses: true, ..World::of(50.0, 12.0) };
+    check(world, &[(3000, 6..=18), (20_000, 6..=18)]);
+}
+
+#[test]
+fn known_cores_end_the_ramp_without_a_try() {
+    let world = World { cpu_fill: Some(4.2), ..World::of(40.0, 4.0) };
+    check(world, &[(100, 4..=4), (300, 4..=5)]);
+}
+
+#[test]
+fn while_nothing_ends_idle_processors_let_it_grow() {
+    let long = World { cpu_busy: Some(0.1), ..World::of(60_000.0, 1e9) };
+    check(long, &[(900, 4..=4), (2200, 8..=16), (9000, 64..=64)]);
+    let computing = World { cpu_busy: Some(0.99), ..long };
+    check(computing, &[(9000, 4..=4)]);
+    check(World { cpu_busy: None, ..long }, &[(9000, 4..=4)]);
+}
+
+#[test]
+fn notes_carry_it_over_a_restart() {
+    let (mut plant, mut first) = (Plant::new(World::of(50.0, 12.0)), autoscaler());
+    let mut second: Option<Autoscaler> = None;
+    for now in 1..=4000_u64 {
+        plant.step();
+        if now % TICK_STEPS != 0 {
+            continue;
+        }
+        let observation = plant.observation();
+        let decision = first.tick(&observation);
+        if let Some(other) = &mut second {
+            assert_eq!(other.tick(&observation).to, decision.to, "at {now}");
+        }
+        if let Some(staffing) = decision.resize() {
+            plant.pool.ceiling = staffing.ceiling;
+            first.applied(&decision);
+            if let Some(other) = &mut second {
+                other.applied(&decision);
+            }
+        }
+        if now == 2000 {
+            let mut other = autoscaler();
+            other.restore(&first.save()).expect("its own notes");
+            second = Some(other);
+        }
+    }
+}
