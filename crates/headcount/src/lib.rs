@@ -1,24 +1,19 @@
 //! How many workers should there be right now? This answers it, and runs them.
 //!
-//! What users depend on: the pools of `headcount-pool`, and the policies of `headcount-core` that
-//! say how large they should be. A live driver that joins the two is not here yet; until then ask
-//! an [`Autoscaler`] for a decision and [resize](PoolHandle::resize) the pool yourself.
+//! What users depend on. [`ThreadPool`], [`Limiter`] and, with the feature `tokio`, `TaskPool` run
+//! tasks; policies say how large they should be; a [`Scaler`] joins the two, and a [`Driver`] looks
+//! after all scalers of a process. [`probes`] tell how the machine is. With the feature `config`
+//! all of it comes from a file: see `System`.
 //!
 //! ```
-//! use headcount::{Observation, Policy, Preset, Staffing, ThreadPool, Timestamp};
+//! use headcount::{Autoscale, Preset, ThreadPool};
+//! use std::time::Duration;
 //!
-//! let pool = ThreadPool::builder().workers(2).build()?;
-//! let policy = Policy::check(&Preset::gopipe().config(), 8).expect("the preset is right");
-//! let mut autoscaler = policy.build();
-//!
-//! let observation = Observation::new(Timestamp::from_secs(1), pool.snapshot());
-//! let decision = autoscaler.tick(&observation);
-//! if let Some(staffing) = decision.resize() {
-//!     pool.resize(staffing).wait();
-//!     autoscaler.applied(&decision);
-//! }
-//! assert!(decision.explain().to_string().starts_with("hold 2"), "nothing happens: nothing to do");
-//! # Ok::<(), headcount::BuildError>(())
+//! let slo = Preset::slo(Duration::from_millis(100));
+//! let pool = ThreadPool::builder().workers(1..=64).autoscale(slo)?;
+//! assert_eq!(pool.submit(|| 6 * 7)?.join()?, 42);
+//! println!("{}", pool.scaler().why());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 #![forbid(unsafe_code)]
@@ -27,10 +22,12 @@ mod clock;
 mod live;
 mod sync;
 
+pub mod probes;
+
 #[cfg(feature = "trace")]
 pub mod trace;
 
-pub use clock::SystemClock;
+pub use clock::{ManualClock, SystemClock};
 pub use headcount_core::{
     Autoscaler, Clock, Counters, Decision, Direction, Extras, Fault, Hint, ManualTarget, Mode,
     Name, Observation, Policy, PolicyConfig, PoolSnapshot, Preset, Reason, Resizable, Sample,
@@ -41,6 +38,14 @@ pub use live::{
     Autoscale, AutoscaleError, Autoscaled, Budget, Downstream, Driver, Job, PolicyError, Scaled,
     Scaler, ScalerBuilder, ScalerEvent, ScalingPolicy, Share, StateFile, Surroundings, Throttle,
 };
+
+#[cfg(feature = "config")]
+pub mod config;
+#[cfg(feature = "config")]
+mod system;
+
+#[cfg(feature = "config")]
+pub use system::{Reload, System, SystemBuilder, SystemDrained, SystemError};
 
 /// The README's examples compile and do what they say.
 #[cfg(doctest)]

@@ -1,8 +1,8 @@
 //! Several pools of one process share a maximum.
 //!
-//! Every pool has a *seat*, and a seat *holds* what its pool may have right now: its ceiling, or its
-//! live workers where there are more of them. What all of them hold together is never more than the
-//! budget. At its turn a seat says what it could use; the budget is divided anew, fairly, what
+//! Every pool has a *seat*, and a seat *holds* what its pool may have right now: its ceiling, or
+//! its live workers where there are more of them. What all of them hold together is never more than
+//! the budget. At its turn a seat says what it could use; the budget is divided anew, fairly, what
 //! nobody needs is spread over all, and the seat gets its part, or what the others leave where they
 //! still hold more than theirs. Those are called to their own turn, and give it back as soon as
 //! their workers have finished what they are at; until then nobody else counts on it.
@@ -108,15 +108,7 @@ impl Budget {
         resizable: &dyn Resizable,
     ) -> Result<Seat, Fault> {
         let mut table = lock(&self.table);
-        let minimums = table.seats.iter().flatten().map(|place| place.demand.min).sum::<u32>();
-        if table.workers_max < minimums.saturating_add(bounds.min) {
-            let allowed = format!(
-                "the budget has {} workers and the minimums of the other pools take {minimums}; \
-                 raise the budget or lower a minimum",
-                table.workers_max
-            );
-            return Err(fault("workers_min", bounds.min, allowed));
-        }
+        table.check_min(bounds.min, usize::MAX)?;
         let taken = table.seats.iter().flatten().count();
         if taken == Self::SEATS_MAX {
             let allowed = format!("a budget has {} seats and all are taken", Self::SEATS_MAX);
@@ -141,6 +133,22 @@ impl Table {
             None => self.seats.push(Some(place)),
         }
         index
+    }
+
+    /// Whether there is room for this minimum beside those of all other seats.
+    fn check_min(&self, min: u32, index: usize) -> Result<(), Fault> {
+        let others = self.seats.iter().enumerate().filter(|(other, _)| *other != index);
+        let places = others.filter_map(|(_, place)| place.as_ref());
+        let minimums: u32 = places.map(|place| place.demand.min).sum();
+        if minimums.saturating_add(min) <= self.workers_max {
+            return Ok(());
+        }
+        let allowed = format!(
+            "the budget has {} workers and the minimums of the other pools take {minimums}; raise \
+             the budget or lower a minimum",
+            self.workers_max
+        );
+        Err(fault("workers_min", min, allowed))
     }
 
     /// What all seats but this one hold.
@@ -221,6 +229,16 @@ pub(super) struct Seat {
 }
 
 impl Seat {
+    /// Its pool has other bounds from now on.
+    pub(super) fn set_bounds(&self, bounds: Bounds) -> Result<(), Fault> {
+        let mut table = lock(&self.budget.table);
+        table.check_min(bounds.min, self.index)?;
+        if let Some(place) = &mut table.seats[self.index] {
+            (place.demand.min, place.demand.max) = (bounds.min, bounds.max);
+        }
+        Ok(())
+    }
+
     /// Calls its pool by `poke` from now on.
     pub(super) fn set_poke(&self, poke: Option<Poke>) {
         if let Some(place) = &mut lock(&self.budget.table).seats[self.index] {

@@ -10,14 +10,17 @@ use headcount_core::{
     Autoscaler, Bounds, Extras, Fault, Policy, PolicyConfig, Resizable, Staffing,
 };
 
+use headcount_pool::policy::CircuitBreaker;
+
 use super::budget::{Budget, Seat, Share};
 use super::downstream::Downstream;
 use super::driver::Driver;
 use super::event::{Audience, Listener, Scaled};
-use super::inner::{Inner, MakeExtras, State};
+use super::inner::{Fit, Inner, MakeExtras, State};
 use super::scaler::Scaler;
 use super::state_file::StateFile;
 use super::surroundings::{Record, Surroundings};
+use crate::probes::Sampler;
 use crate::sync::lock;
 
 /// The settings of a scaler that is about to be made.
@@ -48,6 +51,7 @@ pub struct ScalerBuilder {
     downstreams: Vec<Downstream>,
     seat: Option<(Budget, Share)>,
     seated: Option<Arc<Seat>>,
+    throttled: bool,
     state_file: Option<StateFile>,
     listeners: Vec<Listener>,
 }
@@ -65,6 +69,7 @@ impl ScalerBuilder {
             downstreams: Vec::new(),
             seat: None,
             seated: None,
+            throttled: false,
             state_file: None,
             listeners: Vec::new(),
         }
@@ -103,6 +108,42 @@ impl ScalerBuilder {
         self
     }
 
+    /// Knows how the machine is, as far as `sampler` does: for policies that look at its memory or
+    /// its health, and for [`throttle_by_health`](Self::throttle_by_health).
+    pub fn health(self, sampler: &Sampler) -> Self {
+        self.around(sampler.clone())
+    }
+
+    /// Is held down while the machine is unwell: at once, and let back up gradually; off by
+    /// default. A machine that was not measured yet counts as unwell, so let the sampler measure
+    /// first.
+    ///
+    /// ```
+    /// use headcount::probes::{HostSample, Sampler, Scripted};
+    /// use headcount::{Preset, Scaler, SystemClock, ThreadPool};
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    ///
+    /// let sick = HostSample { io_wait: Some(0.9), ..HostSample::default() };
+    /// let sampler = Sampler::manual(Scripted::always(sick), Arc::new(SystemClock));
+    /// sampler.sample_now();
+    /// let pool = ThreadPool::builder().workers(1..=8).build()?;
+    /// let scaler = Scaler::of(pool.handle()).policy(Preset::slo(Duration::ZERO));
+    /// let scaler = scaler.health(&sampler).throttle_by_health().build()?;
+    /// let why = scaler.evaluate_now().explain().to_string();
+    /// assert!(why.contains("-> health critical 1 ->"), "{why}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn throttle_by_health(mut self) -> Self {
+        self.throttled = true;
+        self
+    }
+
+    /// Does not grow while `breaker` is not closed.
+    pub fn breaker(self, breaker: &CircuitBreaker) -> Self {
+        self.around(breaker.clone())
+    }
+
     /// Shares a budget of workers with others.
     pub fn budget(mut self, budget: &Budget, share: Share) -> Self {
         self.seat = Some((budget.clone(), share));
@@ -112,6 +153,15 @@ impl ScalerBuilder {
     /// Calls the same downstream as others: while it fails for one of them, none grows.
     pub fn downstream(mut self, downstream: &Downstream) -> Self {
         self.downstreams.push(downstream.clone());
+        self
+    }
+
+    /// All that it goes by, made elsewhere.
+    #[cfg(feature = "config")]
+    pub(crate) fn fit(mut self, fit: Fit) -> Self {
+        self.policy = fit.policy;
+        self.make_extras = fit.make_extras;
+        self.surroundings = fit.surroundings;
         self
     }
 
@@ -151,6 +201,9 @@ impl ScalerBuilder {
     ///
     /// Everything that is wrong with the policy.
     pub fn build(mut self) -> Result<Scaler, PolicyError> {
+        if self.throttled {
+            self.policy.guards.health.get_or_insert_default();
+        }
         let snapshot = self.resizable.snapshot();
         let bounds = Bounds { min: snapshot.floor, max: snapshot.ceiling };
         let (written, policy) = PolicyError::check(self.policy, bounds)?;
@@ -159,15 +212,12 @@ impl ScalerBuilder {
             let seat = budget.join(share, policy.bounds(), &*self.resizable);
             self.seated = Some(Arc::new(seat.map_err(PolicyError::of)?));
         }
-        for downstream in &self.downstreams {
-            self.surroundings.push(Arc::new(downstream.join()));
-        }
         self.inner(&policy).map(Scaler::new)
     }
 
     fn inner(self, policy: &Policy) -> Result<Inner, PolicyError> {
-        let make_extras = with_vetoes(self.make_extras, self.downstreams);
-        let (mut autoscaler, decides) = build(policy, make_extras.as_ref())?;
+        let fit = Fit::new(self.policy, self.make_extras, self.surroundings, &self.downstreams);
+        let (mut autoscaler, decides) = build(policy, fit.make_extras.as_ref())?;
         let known = self.state_file.as_ref().and_then(|file| file.recall(&self.name));
         if let Some(known) = &known {
             // Of another policy, or damaged: then it begins by holding, as one without memory does.
@@ -175,16 +225,14 @@ impl ScalerBuilder {
         }
         let mut records = self.records;
         records.extend(self.state_file.map(|file| Arc::new(file) as Arc<dyn Record>));
-        let state = State::new(autoscaler, policy.clone(), self.policy);
+        let state = State::new(autoscaler, policy.clone(), fit);
         let audience = Audience::default();
         self.listeners.into_iter().for_each(|listener| audience.listen(listener));
         let inner = Inner {
             name: self.name,
             resizable: self.resizable,
-            surroundings: self.surroundings,
             seat: self.seated,
             records,
-            make_extras,
             audience,
             driver: self.driver,
             state: Mutex::new(state),
@@ -197,7 +245,7 @@ impl ScalerBuilder {
 
 /// Who decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Decides {
+pub(super) enum Decides {
     /// The policy's own decider.
     Policy,
     /// One that stands in its place.
@@ -205,10 +253,6 @@ enum Decides {
 }
 
 impl Inner {
-    pub(super) fn build(&self, policy: &Policy) -> Result<Autoscaler, PolicyError> {
-        build(policy, self.make_extras.as_ref()).map(|(autoscaler, _)| autoscaler)
-    }
-
     /// Begins with the size that was last known, or with what the policy begins with: what is
     /// there, where its decider names a size, and up to what is trusted unmeasured, where the pool
     /// hires for tasks that wait.
@@ -218,7 +262,7 @@ impl Inner {
         }
         let state = lock(&self.state);
         let observation = self.gather(self.now(), &state);
-        let hires = matches!(policy.decider(), DeciderConfig::Slo(_)) && decides == Decides::Policy;
+        let hires = policy.decider().leaves_hiring_to_the_pool() && decides == Decides::Policy;
         let staffing = match known {
             Some(known) => known,
             None if hires => policy.roster().staffing,
@@ -246,7 +290,10 @@ impl Inner {
     }
 }
 
-fn build(policy: &Policy, make: Option<&MakeExtras>) -> Result<(Autoscaler, Decides), PolicyError> {
+pub(super) fn build(
+    policy: &Policy,
+    make: Option<&MakeExtras>,
+) -> Result<(Autoscaler, Decides), PolicyError> {
     let extras = make.map_or_else(Extras::default, |make| make());
     let decides = match extras.decider {
         Some(_) => Decides::Extra,
@@ -256,18 +303,30 @@ fn build(policy: &Policy, make: Option<&MakeExtras>) -> Result<(Autoscaler, Deci
     Ok((autoscaler, decides))
 }
 
-/// Adds the veto of every downstream to the parts of one's own.
-fn with_vetoes(make: Option<MakeExtras>, downstreams: Vec<Downstream>) -> Option<MakeExtras> {
-    if downstreams.is_empty() {
-        return make;
-    }
-    Some(Arc::new(move || {
-        let mut extras = make.as_ref().map_or_else(Extras::default, |make| make());
-        for downstream in &downstreams {
-            downstream.add_veto(&mut extras);
+impl Fit {
+    /// All that a scaler goes by; every downstream is looked at, and has a veto.
+    pub(crate) fn new(
+        policy: PolicyConfig,
+        make_extras: Option<MakeExtras>,
+        mut surroundings: Vec<Arc<dyn Surroundings>>,
+        downstreams: &[Downstream],
+    ) -> Self {
+        if downstreams.is_empty() {
+            return Self { policy, make_extras, surroundings };
         }
-        extras
-    }))
+        for downstream in downstreams {
+            surroundings.push(Arc::new(downstream.join()));
+        }
+        let downstreams = downstreams.to_vec();
+        let with_vetoes: MakeExtras = Arc::new(move || {
+            let mut extras = make_extras.as_ref().map_or_else(Extras::default, |make| make());
+            for downstream in &downstreams {
+                downstream.add_veto(&mut extras);
+            }
+            extras
+        });
+        Self { policy, make_extras: Some(with_vetoes), surroundings }
+    }
 }
 
 impl fmt::Debug for ScalerBuilder {

@@ -6,6 +6,7 @@ use super::agenda::{Member, Next};
 use super::event::ScalerEvent;
 use super::inner::{Inner, State};
 use super::surroundings::{Surroundings, Tick};
+use super::wall::calendar;
 use crate::sync::lock;
 
 impl Inner {
@@ -34,8 +35,9 @@ impl Inner {
     /// All that is known now.
     pub(super) fn gather(&self, now: Timestamp, state: &State) -> Observation {
         let mut observation = Observation::new(now, self.resizable.snapshot());
+        observation.calendar = calendar();
         observation.externals.clone_from(&state.externals);
-        self.surroundings.iter().for_each(|around| around.look(&mut observation));
+        state.surroundings.iter().for_each(|around| around.look(&mut observation));
         if let Some(seat) = &self.seat {
             seat.look(&mut observation);
         }

@@ -72,7 +72,7 @@ impl fmt::Display for ScalerEvent {
 /// assert_eq!(heard.recv()?, (1, 5));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Scaled {
     /// Which way.
     pub direction: Direction,
@@ -82,12 +82,15 @@ pub struct Scaled {
     pub from: u32,
     /// The most workers from now on.
     pub to: u32,
+    /// All of that in one line.
+    pub why: String,
 }
 
 impl Scaled {
     fn of(decision: &Decision) -> Self {
         let (from, to) = (decision.from.ceiling, decision.to.ceiling);
-        Self { direction: decision.direction(), reason: decision.reason(), from, to }
+        let why = decision.explain().to_string();
+        Self { direction: decision.direction(), reason: decision.reason(), from, to, why }
     }
 }
 
@@ -132,11 +135,11 @@ impl Audience {
     /// Tells everybody. To be called without any lock of the scaler, since a listener may call it.
     pub(super) fn tell(&self, event: &ScalerEvent) {
         if let ScalerEvent::Scaled(decision) = event {
-            let scaled = Scaled::of(decision);
             let listeners = lock(&self.listeners).clone();
-            for listener in listeners {
+            let scaled = (!listeners.is_empty()).then(|| Scaled::of(decision));
+            for (listener, scaled) in listeners.iter().zip(scaled.iter().cycle()) {
                 // One that panics misses this change; nobody else does.
-                drop(catch_unwind(AssertUnwindSafe(|| listener(&scaled))));
+                drop(catch_unwind(AssertUnwindSafe(|| listener(scaled))));
             }
         }
         // A stream that nobody holds any more is forgotten; one that is full misses this event.

@@ -19,7 +19,14 @@ use super::surroundings::{Record, Surroundings};
 use crate::sync::lock;
 
 /// Makes the parts of one's own anew for each policy.
-pub(super) type MakeExtras = Arc<dyn Fn() -> Extras + Send + Sync>;
+pub(crate) type MakeExtras = Arc<dyn Fn() -> Extras + Send + Sync>;
+
+/// What a scaler goes by: all that can be changed while it is at work.
+pub(crate) struct Fit {
+    pub(crate) policy: PolicyConfig,
+    pub(crate) make_extras: Option<MakeExtras>,
+    pub(crate) surroundings: Vec<Arc<dyn Surroundings>>,
+}
 
 /// How many decisions are kept.
 const DECISIONS_KEPT_MAX: usize = 64;
@@ -27,11 +34,9 @@ const DECISIONS_KEPT_MAX: usize = 64;
 pub(super) struct Inner {
     pub(super) name: String,
     pub(super) resizable: Arc<dyn Resizable>,
-    pub(super) surroundings: Vec<Arc<dyn Surroundings>>,
     /// Its seat at a budget, if it shares one.
     pub(super) seat: Option<Arc<Seat>>,
     pub(super) records: Vec<Arc<dyn Record>>,
-    pub(super) make_extras: Option<MakeExtras>,
     pub(super) audience: Audience,
     pub(super) driver: Driver,
     /// Held while it looks, decides and acts, so that nobody does so at the same time. Nobody takes
@@ -39,12 +44,13 @@ pub(super) struct Inner {
     pub(super) state: Mutex<State>,
 }
 
-#[derive(Debug)]
 pub(super) struct State {
     pub(super) autoscaler: Autoscaler,
     pub(super) policy: Policy,
     pub(super) written: PolicyConfig,
     pub(super) pulse: Pulse,
+    pub(super) make_extras: Option<MakeExtras>,
+    pub(super) surroundings: Vec<Arc<dyn Surroundings>>,
     pub(super) externals: Externals,
     /// Under which number the driver knows it. `None`: it is stopped.
     pub(super) member: Option<Member>,
@@ -56,12 +62,14 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn new(autoscaler: Autoscaler, policy: Policy, written: PolicyConfig) -> Self {
+    pub(super) fn new(autoscaler: Autoscaler, policy: Policy, fit: Fit) -> Self {
         Self {
             autoscaler,
             pulse: Pulse::of(&policy),
             policy,
-            written,
+            written: fit.policy,
+            make_extras: fit.make_extras,
+            surroundings: fit.surroundings,
             externals: Externals::default(),
             member: None,
             latest: None,
@@ -69,6 +77,15 @@ impl State {
             panics: 0,
             throttled: 0,
         }
+    }
+
+    /// Takes over what does not depend on the policy.
+    pub(super) fn go_on_from(&mut self, before: Self) {
+        self.externals = before.externals;
+        self.member = before.member;
+        self.latest = before.latest;
+        self.decisions = before.decisions;
+        (self.panics, self.throttled) = (before.panics, before.throttled);
     }
 
     pub(super) fn remember(&mut self, observation: Observation, decision: &Decision) {

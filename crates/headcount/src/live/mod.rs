@@ -6,9 +6,9 @@
 //! `pulse.rs` and `agenda.rs`, which know no clock.
 //!
 //! What the lock of a scaler protects is one turn: nobody else looks, decides or acts in it. The
-//! lock is held while the pool is asked and resized, so whatever the pool calls back from there must
-//! not need it: a poke goes to the driver's agenda, whose lock is a leaf. Listeners are called when
-//! no lock is held.
+//! lock is held while the pool is asked and resized, so whatever the pool calls back from there
+//! must not need it: a poke goes to the driver's agenda, whose lock is a leaf. Listeners are called
+//! when no lock is held.
 
 mod driver;
 mod scaler;
@@ -22,6 +22,7 @@ mod pulse;
 mod builder;
 mod event;
 mod surroundings;
+mod wall;
 
 mod autoscale;
 mod pool_policy;
@@ -43,5 +44,7 @@ pub use state_file::StateFile;
 pub use surroundings::Surroundings;
 pub use throttle::{Job, Throttle};
 
+#[cfg(feature = "config")]
+pub(crate) use inner::{Fit, MakeExtras};
 #[cfg(feature = "trace")]
 pub(crate) use surroundings::{Record, Tick};

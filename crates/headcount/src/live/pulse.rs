@@ -7,7 +7,6 @@
 
 use std::time::Duration;
 
-use headcount_core::decide::DeciderConfig;
 use headcount_core::{Counters, Decision, Observation, Policy, Timestamp};
 
 use super::agenda::Next;
@@ -32,9 +31,10 @@ pub(super) struct Pulse {
 }
 
 impl Pulse {
-    /// As a policy has it. `slo` goes by time, whatever the number of looks; others may count them.
+    /// As a policy has it. Those that leave hiring to the pool go by time, whatever the number of
+    /// looks; others may count them.
     pub(super) fn of(policy: &Policy) -> Self {
-        Self::new(policy.tick(), matches!(policy.decider(), DeciderConfig::Slo(_)))
+        Self::new(policy.tick(), policy.decider().leaves_hiring_to_the_pool())
     }
 
     /// Every `tick`, and sooner when called where a look at any time does no harm.

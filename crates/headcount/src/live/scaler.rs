@@ -9,10 +9,9 @@ use headcount_core::{
     PoolSnapshot, Resizable, Sample, Stats,
 };
 
-use super::builder::{PolicyError, ScalerBuilder};
+use super::builder::{PolicyError, ScalerBuilder, build};
 use super::event::{Scaled, ScalerEvent};
-use super::inner::Inner;
-use super::pulse::Pulse;
+use super::inner::{Fit, Inner, State};
 use crate::sync::lock;
 
 /// Keeps something at the size that a policy says, and says why.
@@ -45,6 +44,11 @@ impl Scaler {
     /// A scaler of `resizable`: a pool's handle, a limiter, something of yours.
     pub fn of(resizable: impl Resizable + 'static) -> ScalerBuilder {
         ScalerBuilder::of(Arc::new(resizable))
+    }
+
+    /// The same for something that others hold too.
+    pub fn of_shared(resizable: Arc<dyn Resizable>) -> ScalerBuilder {
+        ScalerBuilder::of(resizable)
     }
 
     pub(super) fn new(inner: Inner) -> Self {
@@ -143,6 +147,25 @@ impl Scaler {
         lock(&self.inner.state).autoscaler.manual().filter(|manual| manual.holds_at(now))
     }
 
+    /// Whether the machine's health holds it down where that is bad: see
+    /// [`ScalerBuilder::health`].
+    #[must_use]
+    pub fn is_throttled_by_health(&self) -> bool {
+        lock(&self.inner.state).policy.guards().health.is_some()
+    }
+
+    /// Switches that on or off. Without a sampler nothing is known of the machine, which counts as
+    /// a warning.
+    ///
+    /// # Errors
+    ///
+    /// When there is no room for another guard.
+    pub fn throttle_by_health(&self, enabled: bool) -> Result<(), PolicyError> {
+        let mut policy = self.policy();
+        policy.guards.health = enabled.then(|| policy.guards.health.unwrap_or_default());
+        self.set_policy(policy)
+    }
+
     /// How far it may go by itself.
     #[must_use]
     pub fn mode(&self) -> Mode {
@@ -163,14 +186,28 @@ impl Scaler {
     ///
     /// When something is wrong with the policy, all of it told at once. Then nothing changes.
     pub fn set_policy(&self, policy: impl Into<PolicyConfig>) -> Result<(), PolicyError> {
+        let fit = {
+            let state = lock(&self.inner.state);
+            let (make_extras, surroundings) =
+                (state.make_extras.clone(), state.surroundings.clone());
+            Fit { policy: policy.into(), make_extras, surroundings }
+        };
+        self.refit(fit)
+    }
+
+    /// Goes by something else from now on.
+    pub(crate) fn refit(&self, mut fit: Fit) -> Result<(), PolicyError> {
         let mut state = lock(&self.inner.state);
-        let (written, policy) = PolicyError::check(policy.into(), state.policy.bounds())?;
-        let mut autoscaler = self.inner.build(&policy)?;
+        let (written, policy) = PolicyError::check(fit.policy, state.policy.bounds())?;
+        fit.policy = written;
+        let (mut autoscaler, _) = build(&policy, fit.make_extras.as_ref())?;
+        if let Some(seat) = &self.inner.seat {
+            seat.set_bounds(policy.bounds()).map_err(PolicyError::of)?;
+        }
         autoscaler.succeed(&state.autoscaler);
-        state.pulse = Pulse::of(&policy);
-        state.autoscaler = autoscaler;
         self.inner.obey(&policy);
-        (state.policy, state.written) = (policy, written);
+        let before = std::mem::replace(&mut *state, State::new(autoscaler, policy, fit));
+        state.go_on_from(before);
         self.inner.record_policy(&state);
         drop(state);
         self.inner.audience.tell(&ScalerEvent::PolicyChanged);

@@ -1,6 +1,9 @@
 //! What is known beside the pool itself.
 
 use headcount_core::{Autoscaler, Decision, Observation, PolicyConfig};
+use headcount_pool::policy::CircuitBreaker;
+
+use crate::probes::Sampler;
 
 /// Adds to an observation what it knows: the machine's health, an allowance, a number of yours.
 ///
@@ -30,6 +33,18 @@ use headcount_core::{Autoscaler, Decision, Observation, PolicyConfig};
 pub trait Surroundings: Send + Sync {
     /// Adds what it knows.
     fn look(&self, observation: &mut Observation);
+}
+
+impl Surroundings for Sampler {
+    fn look(&self, observation: &mut Observation) {
+        self.tell(observation);
+    }
+}
+
+impl Surroundings for CircuitBreaker {
+    fn look(&self, observation: &mut Observation) {
+        observation.breaker = Some(self.state());
+    }
 }
 
 /// One tick, to be recorded.

@@ -15,7 +15,8 @@ const LINE_MAX: u64 = 1 << 20;
 /// ```
 /// use headcount::trace::{Row, TraceReader};
 ///
-/// let text = "{\"headcount_trace\":1}\n{\"pool\":\"a\",\"policy\":{},\"notes\":[]}\n{\"pool\":\"a";
+/// let row = "{\"pool\":\"a\",\"policy\":{},\"notes\":[]}\n";
+/// let text = format!("{{\"headcount_trace\":1}}\n{row}{}", &row[..9]);
 /// let rows = TraceReader::new(text.as_bytes())?.collect::<Result<Vec<Row>, _>>()?;
 /// assert_eq!(rows.len(), 1, "the last line was cut off and is left out");
 ///

@@ -64,8 +64,8 @@ fn minimums_that_do_not_fit_are_refused() {
     };
     let _first = start(2).expect("it fits");
     let error = start(2).expect_err("it does not");
-    let text = "workers_min is 2; the budget has 3 workers and the minimums of the other pools take \
-                2; raise the budget or lower a minimum";
+    let text = "workers_min is 2; the budget has 3 workers and the minimums of the other pools \
+                take 2; raise the budget or lower a minimum";
     assert_eq!(error.to_string(), text);
 }
 

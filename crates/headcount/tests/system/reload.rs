@@ -1,0 +1,107 @@
+//! Another configuration while tasks run.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use headcount::System;
+use headcount::config::{Config, Registry};
+
+fn read(text: &str) -> Config {
+    Config::parse("pools.yaml", text, &Registry::new()).unwrap_or_else(|report| panic!("{report}"))
+}
+
+#[test]
+fn reloads_under_load_lose_no_task() {
+    let texts = [
+        "pools: {a: {preset: slo, workers: {max: 4}}}",
+        "pools: {a: {preset: gopipe, workers: {max: 2}}, b: {}}",
+        "pools: {a: {preset: aimd, workers: {min: 2, max: 8}}}",
+        "{pools: {a: {preset: slo, workers: {max: 3}}}, budget: {workers_max: 3}}",
+    ];
+    let system = System::of(read(texts[0])).start().expect("no fault");
+    let (ran, over) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+    let submitters: Vec<_> = (0..2)
+        .map(|_| {
+            let (system, ran, over) = (system.clone(), Arc::clone(&ran), Arc::clone(&over));
+            thread::spawn(move || {
+                let pool = system.thread_pool("a").expect("it is always there");
+                let mut accepted = 0;
+                while !over.load(Ordering::Relaxed) {
+                    let ran = Arc::clone(&ran);
+                    pool.spawn(move || {
+                        ran.fetch_add(1, Ordering::Relaxed);
+                    })
+                    .expect("the same pool goes on");
+                    accepted += 1;
+                }
+                accepted
+            })
+        })
+        .collect();
+    for round in 0..100 {
+        system.reload(read(texts[round % texts.len()])).expect("no fault");
+    }
+    over.store(true, Ordering::Relaxed);
+    let joined = submitters.into_iter().map(|submitter| submitter.join().expect("no panic"));
+    let accepted: u64 = joined.sum();
+    let drained = system.drain(Duration::from_secs(30));
+    assert!(drained.is_clean(), "{drained:?}");
+    assert_eq!(ran.load(Ordering::Relaxed), accepted);
+}
+
+#[test]
+fn a_pool_that_is_gone_runs_what_it_has_and_takes_no_more() {
+    let system = System::of(read("pools: {a: {workers: {max: 1}}, b: {}}")).start();
+    let system = system.expect("no fault");
+    let pool = system.thread_pool("a").expect("it is there");
+    let (release, blocked) = mpsc::channel::<()>();
+    pool.spawn(move || blocked.recv().expect("released")).expect("there is room");
+    let waiting = pool.submit(|| "it ran").expect("there is room");
+    let reload = system.reload(read("pools: {b: {}}")).expect("no fault");
+    assert_eq!((reload.removed, system.names()), (1, vec!["b".to_owned()]));
+    release.send(()).expect("it waits for that");
+    assert_eq!(waiting.join().expect("it was taken in"), "it ran");
+    assert!(pool.spawn(|| ()).is_err(), "it takes no more");
+}
+
+#[test]
+fn a_pool_of_another_type_is_made_anew_and_the_rest_stays() {
+    let system = System::of(read("pools: {a: {type: limiter}, b: {}}")).start();
+    let system = system.expect("no fault");
+    let (limiter, other) = (system.limiter("a").expect("it is there"), system.scaler("b"));
+    let reload = system.reload(read("pools: {a: {type: threads}, b: {}}")).expect("no fault");
+    assert_eq!((reload.added, reload.changed, reload.removed), (0, 1, 0));
+    let pool = system.thread_pool("a").expect("it is there");
+    assert_eq!(pool.submit(|| 7).expect("there is room").join().expect("it ran"), 7);
+    assert!(other.expect("it was there").is_active(), "untouched");
+    assert!(limiter.is_closed(), "the old one takes no more");
+}
+
+#[test]
+fn what_cannot_be_made_changes_nothing() {
+    let system = System::of(read("pools: {a: {workers: {max: 4}}}")).start().expect("no fault");
+    let before = system.config();
+    // No runtime to be had here.
+    let error = system.reload(read("pools: {a: {workers: {max: 2}}, b: {type: tasks}}"));
+    assert!(error.is_err());
+    assert_eq!(system.config(), before);
+    assert_eq!(system.scaler("a").expect("it is there").policy().workers_max, Some(4));
+}
+
+#[test]
+fn a_smaller_budget_holds_for_all() {
+    let text = |budget: u32| {
+        let pools = "{a: {preset: slo, workers: {max: 8}}, b: {preset: slo, workers: {max: 8}}}";
+        read(&format!("{{pools: {pools}, budget: {{workers_max: {budget}}}}}"))
+    };
+    let system = System::of(text(16)).start().expect("no fault");
+    system.reload(text(5)).expect("no fault");
+    let deadline = std::time::Instant::now() + Duration::from_secs(30);
+    while 5 < system.budget().held() {
+        assert!(std::time::Instant::now() < deadline, "{:?}", system.budget().held());
+        thread::yield_now();
+    }
+}
