@@ -5,6 +5,7 @@
 
 mod arguments;
 pub mod pools;
+pub mod run;
 
 pub use arguments::Asked;
 

@@ -17,6 +17,7 @@ mod process;
 mod bench;
 mod ci;
 mod deny;
+mod fuzz;
 mod loom;
 mod soak;
 mod test;
@@ -40,7 +41,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 7] = [
+const COMMANDS: [Command; 8] = [
     Command {
         name: "test",
         takes: "[NAME...]",
@@ -77,6 +78,12 @@ const COMMANDS: [Command; 7] = [
         takes: "[COUNT]",
         does: "resize a pool ten million times, or COUNT times, and see that no count drifts",
         run: soak::run,
+    },
+    Command {
+        name: "fuzz",
+        takes: "config [--minutes N] [--seed S]",
+        does: "mutate files of pools, and see that each is read or refused, and soon",
+        run: fuzz::run,
     },
 ];
 

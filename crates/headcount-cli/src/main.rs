@@ -1,6 +1,7 @@
 //! The command line of headcount: parses, dispatches, and turns a failure into an exit code.
 //!
-//! Exit codes: 0 done, 1 it did not work, 2 it was called wrongly.
+//! Exit codes: 0 done, 1 it did not work, 2 it was called wrongly. `run` has its own, which tell
+//! how many jobs failed.
 
 #![forbid(unsafe_code)]
 
@@ -25,6 +26,10 @@ enum Command {
     Presets(command::presets::Arguments),
     /// Runs a policy through a made-up half hour and says what it decides, and why.
     Demo(command::demo::Arguments),
+    /// Checks, shows and compares files of pools.
+    Config(command::config::Arguments),
+    /// Runs a command for every item, as many at once as help.
+    Run(Box<command::run::Arguments>),
 }
 
 /// Why a command stopped.
@@ -32,6 +37,8 @@ enum Command {
 enum Stop {
     /// It was called wrongly; the sentence says how.
     Misused(String),
+    /// It did not work; the lines say why, each for itself.
+    Refused(String),
     /// What it prints could not be written.
     Unwritten(io::Error),
 }
@@ -43,11 +50,20 @@ impl From<io::Error> for Stop {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let command = match Arguments::try_parse() {
+        Ok(arguments) => arguments.command,
+        Err(error) => return refuse(&error),
+    };
+    let command = match command {
+        Command::Run(arguments) => return run(&arguments),
+        command => command,
+    };
     let mut out = io::stdout().lock();
-    let done = match arguments.command {
+    let done = match command {
+        Command::Run(_) => Ok(()),
         Command::Presets(arguments) => command::presets::run(&arguments, &mut out),
         Command::Demo(arguments) => command::demo::run(&arguments, &mut out),
+        Command::Config(arguments) => command::config::run(&arguments, &mut out),
     };
     match done.and_then(|()| Ok(out.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -59,6 +75,37 @@ fn main() -> ExitCode {
             complain(1, &format!("output could not be written: {error}"))
         }
         Err(Stop::Misused(sentence)) => complain(2, &sentence),
+        Err(Stop::Refused(lines)) => {
+            // Without a name before them: editors jump to lines that begin with a place.
+            let _unheard = writeln!(io::stderr(), "{lines}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+/// Jobs print from many threads, and its exit code counts those that failed.
+fn run(arguments: &command::run::Arguments) -> ExitCode {
+    match command::run::run(arguments) {
+        Ok(code) => ExitCode::from(code),
+        Err(Stop::Unwritten(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::from(command::run::OUTPUT_CLOSED)
+        }
+        Err(Stop::Unwritten(error)) => complain(command::run::OURS, &error.to_string()),
+        Err(Stop::Misused(sentence) | Stop::Refused(sentence)) => {
+            complain(command::run::OURS, &sentence)
+        }
+    }
+}
+
+/// Says what is wrong with the arguments, or what was asked for: the help, the version.
+fn refuse(error: &clap::Error) -> ExitCode {
+    // Nothing is left to be done where even this cannot be written.
+    let _unheard = error.print();
+    let is_run = std::env::args_os().nth(1).is_some_and(|command| command == "run");
+    match (error.use_stderr(), is_run) {
+        (false, _) => ExitCode::SUCCESS,
+        (true, true) => ExitCode::from(command::run::OURS),
+        (true, false) => ExitCode::from(2),
     }
 }
 

@@ -29,7 +29,7 @@ fn presets_are_listed_and_shown_with_their_origins() {
 
 #[test]
 fn an_unknown_preset_is_refused_with_those_there_are() {
-    let sentence = "no preset is called \"fast\"; there are slo, gopipe, spool";
+    let sentence = "no preset is called \"fast\"; there are slo, throughput, gopipe, spool";
     check(&["presets", "fast"], 2, sentence);
     check(&["demo", "fast"], 2, sentence);
 }
@@ -57,4 +57,49 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
         .output()
         .expect("a shell starts");
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A file of the corpus of the library.
+fn corpus(name: &str) -> String {
+    format!("{}/../headcount/tests/config/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn a_file_is_checked_with_everything_that_is_wrong() {
+    let (good, bad) = (corpus("good/seed.yaml"), corpus("bad/everything.yaml"));
+    check(&["config", "check", &good], 0, "nothing is wrong; 1 pool: api");
+    check(&["config", "check", &good], 0, ":13:5: hint: signals[1]: one or two samples");
+    check(&["config", "check", &bad], 1, "everything.yaml:1:1: servic is unknown here");
+    check(&["config", "check", &bad], 1, "13:13: pools.mail.preset is \"fastest\"");
+    check(&["config", "check", "no-such-file.yaml"], 1, "it cannot be opened");
+    check(&["config", "check", &corpus("bad/extension.ini")], 1, "its name must end in .yaml");
+    check(&["config"], 2, "check");
+    check(&["config", "check"], 2, "FILE");
+}
+
+#[test]
+fn a_file_is_shown_with_where_everything_comes_from() {
+    let file = corpus("good/seed.yaml");
+    check(&["config", "show", &file], 0, "max: 128  # line 37");
+    check(&["config", "show", &file, "--pool", "api"], 0, "tick: 1s  # default");
+    check(&["config", "show", &file, "--format", "json"], 0, "\"overflow\": \"reject\"");
+    check(&["config", "show", &file, "--format", "toml"], 0, "[pools.api.workers]");
+    check(
+        &["config", "show", &file, "--pool", "mail"],
+        2,
+        "no pool is called \"mail\"; there are api",
+    );
+}
+
+#[test]
+fn two_files_are_compared_in_words() {
+    let (seed, list) = (corpus("good/seed.yaml"), corpus("good/list.yaml"));
+    check(&["config", "diff", &seed, &seed], 0, "nothing would change");
+    check(&["config", "diff", &seed, &list], 0, "api: the pool is gone\nb: the pool is new");
+    check(&["config", "diff", &seed, &corpus("bad/empty.yaml")], 1, "the file is empty");
+}
+
+#[test]
+fn the_schema_is_printed() {
+    check(&["config", "schema"], 0, "https://json-schema.org/draft/2020-12/schema");
 }

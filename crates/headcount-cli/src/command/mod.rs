@@ -1,7 +1,9 @@
-//! One file for each command.
+//! One file, or one folder, for each command.
 
+pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod presets;
+pub(crate) mod run;
 
 use std::num::NonZeroUsize;
 

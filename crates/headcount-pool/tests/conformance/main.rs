@@ -138,7 +138,8 @@
 //! - 20: the breaker has its own test, `probes_that_never_report_do_not_wedge_it`
 //! - 21: a pool does not try again by itself, and its timers are the keeper's
 //! - 22: the unsafe code is that of scopes, which has tests of its own (`tests/scope.rs`), and that
-//!   of the ring, which frees nothing while it is used and is modelled (`engine/ring_loom_tests.rs`)
+//!   of the ring, which frees nothing while it is used and is modelled
+//!   (`engine/ring_loom_tests.rs`)
 //!
 //! The same by peer, each for both pools: ants lost a wake-up in Tune (2); gopipe ran 32 at once
 //! of at most 3 (1, 11); `thread_system` never asked its policies
