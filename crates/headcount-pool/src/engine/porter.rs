@@ -3,20 +3,24 @@
 //! What a task held that waited for too long is dropped, a listener hears of an event, a thread
 //! that ends destroys its own values: all that is code of the user, and may block. The keeper hands
 //! it over and goes on, so that others are hired and other deadlines kept meanwhile. The porter is
-//! a thread that is started when it is first needed and ends with its keeper; a pool in which
-//! nothing expires, nobody leaves and nothing happens has none.
+//! a thread that is started when it is needed and ends when it was not for a while, and with its
+//! keeper at the latest; a pool in which nothing expires, nobody leaves and nothing happens has none.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use crate::sync::{Condvar, Mutex, lock};
 use crate::unhurt::quietly;
 
 /// So many things wait for the porter; beyond that the keeper does them by itself.
 const WAITING_MAX: usize = 1024;
+
+/// A porter that was not needed for so long goes home.
+const RESTS_FOR: Duration = Duration::from_millis(10);
 
 type Load = Box<dyn FnOnce() + Send>;
 
@@ -81,6 +85,8 @@ struct Porter {
 struct State {
     waiting: VecDeque<Load>,
     thread: Option<JoinHandle<()>>,
+    /// The thread has gone home, or is about to: it takes nothing any more.
+    is_gone: bool,
     is_over: bool,
 }
 
@@ -99,6 +105,10 @@ impl Porter {
 
     /// Whether its thread is there, which is started if it was not.
     fn is_there(self: &Arc<Self>, state: &mut State) -> bool {
+        if std::mem::take(&mut state.is_gone) {
+            // It holds nothing any more and is at its end.
+            state.thread.take().map(JoinHandle::join);
+        }
         if state.thread.is_none() {
             let porter = Arc::clone(self);
             let builder = thread::Builder::new().name(self.name.clone());
@@ -114,15 +124,22 @@ impl Porter {
         }
     }
 
-    /// The next thing to do. `None`: there will be none.
+    /// The next thing to do. `None`: there was none for a while, or there will be none.
     fn next(&self) -> Option<Load> {
         let mut state = lock(&self.state);
+        let mut has_rested = false;
         loop {
             let next = state.waiting.pop_front();
-            if next.is_some() || state.is_over {
+            if next.is_some() {
                 return next;
             }
-            state = self.called.wait(state).unwrap_or_else(PoisonError::into_inner);
+            if state.is_over || has_rested {
+                state.is_gone = true;
+                return None;
+            }
+            let rest = self.called.wait_timeout(state, RESTS_FOR);
+            let woken = rest.unwrap_or_else(PoisonError::into_inner);
+            (state, has_rested) = (woken.0, woken.1.timed_out());
         }
     }
 }

@@ -56,6 +56,7 @@ pub(crate) struct Tick<'a> {
     /// As it is after the tick.
     pub(crate) autoscaler: &'a Autoscaler,
     /// As it was written.
+    #[cfg_attr(not(feature = "trace"), expect(dead_code, reason = "only traces tell it"))]
     pub(crate) policy: &'a PolicyConfig,
 }
 
