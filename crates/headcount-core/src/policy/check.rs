@@ -201,7 +201,10 @@ impl Policy {
         signals.extend(own);
         let decider = extras.decider.unwrap_or_else(|| self.decider.build(self.bounds));
         let mut guards = self.line_up();
-        guards.extend(extras.guards);
+        // Before whatever limits: nobody overrules health, memory, allowance and bounds.
+        let is_limit = |guard: &Arc<dyn Guard>| guard.is_limit() || guard.watches_health();
+        let first_limit = guards.iter().position(is_limit).unwrap_or(guards.len());
+        guards.splice(first_limit..first_limit, extras.guards);
         let mut autoscaler = Autoscaler::with_names(signals, decider, guards, self.bounds);
         autoscaler.set_mode(self.mode);
         autoscaler.keep_samples(self.samples_kept as usize);
@@ -305,7 +308,7 @@ pub struct Extras {
     pub signals: Vec<Box<dyn Signal>>,
     /// A decider in place of the policy's.
     pub decider: Option<Box<dyn Decider>>,
-    /// Guards behind the policy's.
+    /// Guards behind the policy's, and before those that limit.
     pub guards: Vec<Arc<dyn Guard>>,
 }
 

@@ -130,6 +130,18 @@ impl Autoscaler {
         decision
     }
 
+    /// Decides on a size that somebody asks for once, whatever the mode is: within what limits it,
+    /// past everything else. Mode and manual target stay as they are.
+    pub fn tick_by_hand(&mut self, observation: &Observation, workers: u32) -> Decision {
+        // On a copy, so that a part that panics leaves everything as it was.
+        let mut by_hand = self.clone();
+        by_hand.mode = Mode::Manual;
+        by_hand.manual = Some(ManualTarget { workers, until: None });
+        let decision = by_hand.tick(observation);
+        *self = Self { mode: self.mode, manual: self.manual, ..by_hand };
+        decision
+    }
+
     /// Says what [`Autoscaler::tick`] would decide, and changes nothing.
     #[must_use]
     pub fn evaluate(&self, observation: &Observation) -> Decision {

@@ -396,8 +396,8 @@ impl<K: Kind> Desk<K> {
     }
 
     fn call_when_full(&mut self, demand: Demand, e: &mut Errands<K>) {
-        if 0 < demand.excess && self.is_at_ceiling() {
-            e.poke = e.poke.take().or(self.poke.take());
+        if 0 < demand.excess && self.is_at_ceiling() && e.poke.is_none() {
+            e.poke = self.poke.take();
         }
     }
 

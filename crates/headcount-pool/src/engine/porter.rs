@@ -4,7 +4,8 @@
 //! that ends destroys its own values: all that is code of the user, and may block. The keeper hands
 //! it over and goes on, so that others are hired and other deadlines kept meanwhile. The porter is
 //! a thread that is started when it is needed and ends when it was not for a while, and with its
-//! keeper at the latest; a pool in which nothing expires, nobody leaves and nothing happens has none.
+//! keeper at the latest; a pool in which nothing expires, nobody leaves and nothing happens has
+//! none.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;

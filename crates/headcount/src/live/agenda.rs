@@ -29,12 +29,18 @@ struct Entry<T> {
     /// `None`: it is being looked at.
     next: Option<Next>,
     called: bool,
+    /// Somebody wants it to be looked at once more, now.
+    hastened: bool,
 }
 
 impl<T> Entry<T> {
     fn due(&self) -> Option<Timestamp> {
         let Next { due, called } = self.next?;
-        Some(if self.called { due.min(called) } else { due })
+        Some(match self.hastened {
+            true => Timestamp::ORIGIN,
+            false if self.called => due.min(called),
+            false => due,
+        })
     }
 }
 
@@ -47,7 +53,8 @@ impl<T: Clone> Agenda<T> {
     pub(super) fn add(&mut self, one: T) -> Member {
         self.next += 1;
         let at_once = Next { due: Timestamp::ORIGIN, called: Timestamp::ORIGIN };
-        self.entries.insert(self.next, Entry { one, next: Some(at_once), called: false });
+        let entry = Entry { one, next: Some(at_once), called: false, hastened: false };
+        self.entries.insert(self.next, entry);
         self.next
     }
 
@@ -73,10 +80,8 @@ impl<T: Clone> Agenda<T> {
 
     /// It is due now, whatever was said before.
     pub(super) fn hasten(&mut self, member: Member) {
-        if let Some(entry) = self.entries.get_mut(&member)
-            && let Some(next) = &mut entry.next
-        {
-            next.due = Timestamp::ORIGIN;
+        if let Some(entry) = self.entries.get_mut(&member) {
+            entry.hastened = true;
         }
     }
 
@@ -95,7 +100,7 @@ impl<T: Clone> Agenda<T> {
         let mut taken: Vec<_> = entries
             .filter_map(|(member, entry)| {
                 let due = entry.due().filter(|due| *due <= now)?;
-                (entry.next, entry.called) = (None, false);
+                (entry.next, entry.called, entry.hastened) = (None, false, false);
                 Some((due, (*member, entry.one.clone())))
             })
             .collect();
@@ -149,6 +154,19 @@ mod tests {
         agenda.looked(member, at(12, 6));
         assert!(agenda.call(member) && !agenda.call(member), "once is enough");
         assert_eq!(due(&mut agenda, 6), ["a"]);
+    }
+
+    #[test]
+    fn whoever_is_hastened_comes_at_once_also_while_it_was_looked_at() {
+        let mut agenda = Agenda::new();
+        let member = agenda.add("a");
+        due(&mut agenda, 0);
+        agenda.hasten(member);
+        assert_eq!(agenda.next_due(), None, "it is being looked at");
+        agenda.looked(member, at(9, 9));
+        assert_eq!(due(&mut agenda, 1), ["a"]);
+        agenda.looked(member, at(9, 9));
+        assert!(due(&mut agenda, 2).is_empty(), "once");
     }
 
     #[test]

@@ -5,15 +5,17 @@
 //! the budget. At its turn a seat says what it could use; the budget is divided anew, fairly, what
 //! nobody needs is spread over all, and the seat gets its part, or what the others leave where they
 //! still hold more than theirs. Those are called to their own turn, and give it back as soon as
-//! their workers have finished what they are at; until then nobody else counts on it.
+//! their workers have finished what they are at; until then nobody else counts on it. Not even a
+//! minimum goes before that: a pool that joins late may have to wait for its own. Only the workers
+//! that it brings along are there whatever the budget says.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use headcount_core::share::{Demand, Remainders, Weight, divide};
 use headcount_core::{Bounds, Fault, Observation, Poke, PoolSnapshot, Resizable};
 
-use super::surroundings::Surroundings;
 use crate::sync::lock;
 
 /// How a pool takes part in a budget.
@@ -36,7 +38,9 @@ pub struct Share {
 
 /// So many workers for all pools that share it.
 ///
-/// Everybody's minimum is kept free; the rest goes to those who need it, by fair shares.
+/// Minimums come first, the rest goes to those who need it, by fair shares. What others still hold
+/// is waited for. A pool is out of it when its last scaler handle is dropped, or when it was closed
+/// and is empty.
 ///
 /// ```
 /// use headcount::{Budget, Preset, Scaler, Share, ThreadPool};
@@ -120,7 +124,8 @@ impl Budget {
         // It brings its workers along; where there are too many, the next turn takes them back.
         let held = holds(&resizable.snapshot());
         let index = table.sit(Place { demand, held, poke: None });
-        Ok(Seat { budget: self.clone(), index })
+        let (granted, has_left) = (AtomicU32::new(bounds.min), AtomicBool::new(false));
+        Ok(Seat { budget: self.clone(), index, granted, has_left })
     }
 }
 
@@ -139,7 +144,7 @@ impl Table {
     fn check_min(&self, min: u32, index: usize) -> Result<(), Fault> {
         let others = self.seats.iter().enumerate().filter(|(other, _)| *other != index);
         let places = others.filter_map(|(_, place)| place.as_ref());
-        let minimums: u32 = places.map(|place| place.demand.min).sum();
+        let minimums = places.map(|place| place.demand.min).fold(0, u32::saturating_add);
         if minimums.saturating_add(min) <= self.workers_max {
             return Ok(());
         }
@@ -154,23 +159,35 @@ impl Table {
     /// What all seats but this one hold.
     fn held_but(&self, index: usize) -> u32 {
         let others = self.seats.iter().enumerate().filter(|(other, _)| *other != index);
-        others.filter_map(|(_, place)| place.as_ref()).map(|place| place.held).sum()
+        let held = others.filter_map(|(_, place)| place.as_ref()).map(|place| place.held);
+        held.fold(0, u32::saturating_add)
+    }
+
+    /// Says what the pool at this seat could use, and what everybody's part is then.
+    fn ask(&mut self, index: usize, pool: &PoolSnapshot) -> Vec<u32> {
+        if let Some(place) = &mut self.seats[index] {
+            place.demand.wanted = wants(pool).max(place.demand.min);
+        }
+        self.parts()
+    }
+
+    /// What would be left for the pool at this seat of its part.
+    fn left_of(&self, part: u32, index: usize) -> u32 {
+        part.min(self.workers_max.saturating_sub(self.held_but(index)))
     }
 
     /// What the pool at this seat may have, after it said what it could use.
     fn turn(&mut self, index: usize, pool: &PoolSnapshot) -> u32 {
         if let Some(place) = &mut self.seats[index] {
-            place.demand.wanted = wants(pool).max(place.demand.min);
             place.held = holds(pool);
         }
-        let parts = self.parts();
-        let left = self.workers_max.saturating_sub(self.held_but(index));
-        if left < parts[index] {
+        let parts = self.ask(index, pool);
+        let granted = self.left_of(parts[index], index);
+        if granted < parts[index] {
             self.call_in(&parts);
         }
-        let granted = parts[index].min(left);
         if let Some(place) = &mut self.seats[index] {
-            // Nobody else counts on it, whether or not it is made use of until the next turn.
+            // Nobody else counts on it until it is told what was made of it.
             place.held = place.held.max(granted);
         }
         granted
@@ -226,12 +243,19 @@ fn fault(field: &str, value: impl fmt::Display, allowed: String) -> Fault {
 pub(super) struct Seat {
     budget: Budget,
     index: usize,
+    /// What it was granted at its last turn.
+    granted: AtomicU32,
+    /// Whether the seat was given back, and may be somebody else's.
+    has_left: AtomicBool,
 }
 
 impl Seat {
     /// Its pool has other bounds from now on.
     pub(super) fn set_bounds(&self, bounds: Bounds) -> Result<(), Fault> {
         let mut table = lock(&self.budget.table);
+        if self.has_left.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         table.check_min(bounds.min, self.index)?;
         if let Some(place) = &mut table.seats[self.index] {
             (place.demand.min, place.demand.max) = (bounds.min, bounds.max);
@@ -240,24 +264,72 @@ impl Seat {
     }
 
     /// Calls its pool by `poke` from now on.
-    pub(super) fn set_poke(&self, poke: Option<Poke>) {
-        if let Some(place) = &mut lock(&self.budget.table).seats[self.index] {
-            place.poke = poke;
+    pub(super) fn set_poke(&self, poke: Poke) {
+        self.with(|place| place.poke = Some(poke));
+    }
+
+    /// Its pool has taken up so much.
+    pub(super) fn holds(&self, held: u32) {
+        self.with(|place| place.held = held);
+    }
+
+    /// What it may have, as of its last turn.
+    pub(super) fn granted(&self) -> u32 {
+        match self.has_left.load(Ordering::Relaxed) {
+            true => u32::MAX,
+            false => self.granted.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Gives the seat back. What its pool does from then on is nobody's concern here.
+    pub(super) fn leave(&self) {
+        let mut table = lock(&self.budget.table);
+        if !self.has_left.swap(true, Ordering::Relaxed) {
+            table.seats[self.index] = None;
+        }
+    }
+
+    /// It is its turn: asks, and takes what it is granted.
+    pub(super) fn look(&self, observation: &mut Observation) {
+        let mut table = lock(&self.budget.table);
+        if !self.has_left.load(Ordering::Relaxed) {
+            let granted = table.turn(self.index, &observation.pool);
+            self.granted.store(granted, Ordering::Relaxed);
+            allow(observation, granted);
+        }
+    }
+
+    /// Says what it would be granted, and takes nothing.
+    pub(super) fn peek(&self, observation: &mut Observation) {
+        let mut table = lock(&self.budget.table);
+        if !self.has_left.load(Ordering::Relaxed) {
+            let wanted = table.seats[self.index].as_ref().map(|place| place.demand.wanted);
+            let parts = table.ask(self.index, &observation.pool);
+            allow(observation, table.left_of(parts[self.index], self.index));
+            if let (Some(place), Some(wanted)) = (&mut table.seats[self.index], wanted) {
+                place.demand.wanted = wanted;
+            }
+        }
+    }
+
+    fn with(&self, change: impl FnOnce(&mut Place)) {
+        let mut table = lock(&self.budget.table);
+        if !self.has_left.load(Ordering::Relaxed)
+            && let Some(place) = &mut table.seats[self.index]
+        {
+            change(place);
         }
     }
 }
 
-impl Surroundings for Seat {
-    fn look(&self, observation: &mut Observation) {
-        let granted = lock(&self.budget.table).turn(self.index, &observation.pool);
-        let before = observation.allowance.unwrap_or(u32::MAX);
-        observation.allowance = Some(before.min(granted));
-    }
+fn allow(observation: &mut Observation, granted: u32) {
+    let before = observation.allowance.unwrap_or(u32::MAX);
+    observation.allowance = Some(before.min(granted));
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        lock(&self.budget.table).seats[self.index] = None;
+        self.leave();
     }
 }
 
@@ -269,8 +341,6 @@ impl fmt::Debug for Budget {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicU32, Ordering};
-
     use headcount_core::Staffing;
 
     use super::*;

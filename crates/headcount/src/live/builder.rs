@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 
 use headcount_core::decide::DeciderConfig;
 use headcount_core::{
-    Autoscaler, Bounds, Extras, Fault, Policy, PolicyConfig, Resizable, Staffing,
+    Autoscaler, Bounds, Extras, Fault, Mode, Policy, PolicyConfig, Resizable, Staffing,
 };
 
 use headcount_pool::policy::CircuitBreaker;
@@ -50,7 +50,7 @@ pub struct ScalerBuilder {
     records: Vec<Arc<dyn Record>>,
     downstreams: Vec<Downstream>,
     seat: Option<(Budget, Share)>,
-    seated: Option<Arc<Seat>>,
+    seated: Option<Seat>,
     throttled: bool,
     state_file: Option<StateFile>,
     listeners: Vec<Listener>,
@@ -190,9 +190,17 @@ impl ScalerBuilder {
     ///
     /// Everything that is wrong with the policy.
     pub fn start(self) -> Result<Scaler, PolicyError> {
+        let driver = self.driver.clone();
         let scaler = self.build()?;
         scaler.start();
-        Ok(scaler)
+        match driver.is_running() {
+            true => Ok(scaler),
+            false => Err(PolicyError::of(Fault {
+                field: "driver".to_owned(),
+                value: "without a thread".to_owned(),
+                allowed: "none could be started; free some and try again".to_owned(),
+            })),
+        }
     }
 
     /// Makes it, without anybody looking after it yet.
@@ -210,7 +218,7 @@ impl ScalerBuilder {
         self.policy = written;
         if let Some((budget, share)) = self.seat.take() {
             let seat = budget.join(share, policy.bounds(), &*self.resizable);
-            self.seated = Some(Arc::new(seat.map_err(PolicyError::of)?));
+            self.seated = Some(seat.map_err(PolicyError::of)?);
         }
         self.inner(&policy).map(Scaler::new)
     }
@@ -235,10 +243,11 @@ impl ScalerBuilder {
             records,
             audience,
             driver: self.driver,
+            recording: Mutex::default(),
             state: Mutex::new(state),
         };
         inner.begin(policy, known.map(|known| known.staffing), decides);
-        inner.record_policy(&lock(&inner.state));
+        inner.record_policy(lock(&inner.state));
         Ok(inner)
     }
 }
@@ -260,32 +269,39 @@ impl Inner {
         if !policy.mode().applies() {
             return;
         }
-        let state = lock(&self.state);
-        let observation = self.gather(self.now(), &state);
+        let observation = self.gather(self.now(), &lock(&self.state));
         let hires = policy.decider().leaves_hiring_to_the_pool() && decides == Decides::Policy;
         let staffing = match known {
             Some(known) => known,
             None if hires => policy.roster().staffing,
             None => Staffing::exactly(observation.pool.live),
         };
-        let allowed = staffing.at_most(observation.allowance.unwrap_or(u32::MAX));
         let Bounds { min, max } = policy.bounds();
-        self.resizable.resize(allowed.within(min, max));
-        self.obey(policy);
+        self.resize_to(staffing.within(min, max), observation.pool.live);
+        self.obey(policy, policy.mode());
+    }
+
+    /// Resizes beside the loop, as far as the budget grants it.
+    fn resize_to(&self, staffing: Staffing, live: u32) {
+        let staffing = self.granted(staffing);
+        self.resizable.resize(staffing);
+        if let Some(seat) = &self.seat {
+            seat.holds(staffing.ceiling.max(live));
+        }
     }
 
     /// The wait budget and the bounds of a policy hold at once.
-    pub(super) fn obey(&self, policy: &Policy) {
-        if !policy.mode().applies() {
+    pub(super) fn obey(&self, policy: &Policy, mode: Mode) {
+        if !mode.applies() {
             return;
         }
         if let Some(wait_budget) = policy.wait_budget() {
             self.resizable.set_wait_budget(wait_budget);
         }
-        let (now, Bounds { min, max }) = (self.resizable.snapshot().staffing(), policy.bounds());
-        let allowed = now.within(min, max);
-        if allowed != now {
-            self.resizable.resize(allowed);
+        let (pool, Bounds { min, max }) = (self.resizable.snapshot(), policy.bounds());
+        let allowed = pool.staffing().within(min, max);
+        if allowed != pool.staffing() && !pool.draining {
+            self.resize_to(allowed, pool.live);
         }
     }
 }

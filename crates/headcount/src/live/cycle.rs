@@ -1,31 +1,29 @@
 //! One turn of the loop: gather, tick, apply, record.
 
-use headcount_core::{Decision, Observation, Timestamp};
+use std::sync::MutexGuard;
+
+use headcount_core::{Decision, Observation, PolicyConfig, Timestamp};
 
 use super::agenda::{Member, Next};
 use super::event::ScalerEvent;
 use super::inner::{Inner, State};
-use super::surroundings::{Surroundings, Tick};
+use super::surroundings::Tick;
 use super::wall::calendar;
 use crate::sync::lock;
 
 impl Inner {
     /// Looks, decides and acts, and says when to look again. `None`: it was stopped meanwhile.
-    ///
-    /// Whoever listens is told after the lock has been released, so it may call the scaler.
-    pub(super) fn turn(&self, member: Member, now: Timestamp) -> Option<Next> {
+    pub(super) fn turn(&self, member: Member) -> Option<Next> {
         let mut state = lock(&self.state);
         if state.member != Some(member) {
             return None;
         }
-        let observation = self.gather(now, &state);
+        let observation = self.gather(self.now(), &state);
         let decision = state.autoscaler.tick(&observation);
-        self.apply(&mut state, &decision);
         let next = state.pulse.looked(&observation, &decision);
-        let ended = observation.pool.draining && observation.pool.live == 0;
-        self.record(&mut state, observation, &decision);
-        drop(state);
-        self.tell(&decision);
+        let pool = &observation.pool;
+        let ended = pool.draining && pool.busy == 0 && pool.queued == 0;
+        self.carry_out(state, &observation, &decision);
         if ended {
             self.end();
         }
@@ -34,46 +32,86 @@ impl Inner {
 
     /// All that is known now.
     pub(super) fn gather(&self, now: Timestamp, state: &State) -> Observation {
-        let mut observation = Observation::new(now, self.resizable.snapshot());
-        observation.calendar = calendar();
-        observation.externals.clone_from(&state.externals);
-        state.surroundings.iter().for_each(|around| around.look(&mut observation));
+        let mut observation = self.look_around(now, state);
         if let Some(seat) = &self.seat {
             seat.look(&mut observation);
         }
         observation
     }
 
-    /// Does what was decided, if there is anything to do. Nobody else resizes.
-    pub(super) fn apply(&self, state: &mut State, decision: &Decision) {
-        if let Some(staffing) = decision.resize() {
+    /// The same without asking for anything: the allowance is the one that would be granted.
+    pub(super) fn peek(&self, now: Timestamp, state: &State) -> Observation {
+        let mut observation = self.look_around(now, state);
+        if let Some(seat) = &self.seat {
+            seat.peek(&mut observation);
+        }
+        observation
+    }
+
+    fn look_around(&self, now: Timestamp, state: &State) -> Observation {
+        let mut observation = Observation::new(now, self.resizable.snapshot());
+        observation.calendar = calendar();
+        observation.externals.clone_from(&state.externals);
+        state.surroundings.iter().for_each(|around| around.look(&mut observation));
+        observation
+    }
+
+    /// Does what was decided, records it, and tells whoever listens, in that order.
+    ///
+    /// Files are written and listeners called after the lock has been released: the first may take
+    /// its time, the second may call the scaler.
+    pub(super) fn carry_out(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        observation: &Observation,
+        decision: &Decision,
+    ) {
+        let applied = self.apply(&mut state, observation, decision);
+        let (notes, policy) = (state.autoscaler.save(), state.written.clone());
+        state.remember(observation.clone(), decision);
+        // Taken before the other is released, so that rows stand in the order of their ticks.
+        let recording = lock(&self.recording);
+        drop(state);
+        let tick = Tick { pool: &self.name, observation, decision, notes: &notes, policy: &policy };
+        self.records.iter().for_each(|record| record.record(&tick));
+        drop(recording);
+        if applied {
+            self.audience.tell(&ScalerEvent::Scaled(Box::new(*decision)));
+        }
+    }
+
+    /// Resizes, if there is anything to do, and says whether there was. Nobody else resizes.
+    fn apply(&self, state: &mut State, observation: &Observation, decision: &Decision) -> bool {
+        let pool = &observation.pool;
+        if decision.to.ceiling < decision.bounds.max
+            && let Some(member) = state.member
+        {
+            self.resizable.poke_when_full(self.poke(member));
+        }
+        // A pool that is closed hears of no size any more.
+        let wanted = decision.resize().filter(|_| !pool.draining);
+        // Minimums come after the allowance; what is not granted waits until others give back.
+        let staffing = wanted.map(|wanted| self.granted(wanted)).filter(|to| *to != decision.from);
+        if let Some(staffing) = staffing {
             self.resizable.resize(staffing);
             state.autoscaler.applied(decision);
         }
-        if let Some(member) = state.member {
-            self.resizable.poke_when_full(self.poke(member));
+        if let Some(seat) = &self.seat {
+            seat.holds(staffing.unwrap_or(decision.from).ceiling.max(pool.live));
         }
+        staffing.is_some()
     }
 
-    pub(super) fn record(&self, state: &mut State, observation: Observation, decision: &Decision) {
-        let (pool, autoscaler, policy) = (self.name.as_str(), &state.autoscaler, &state.written);
-        let tick = Tick { pool, observation: &observation, decision, autoscaler, policy };
-        self.records.iter().for_each(|record| record.record(&tick));
-        state.remember(observation, decision);
-    }
-
-    /// Notes down by which policy it goes from now on.
-    pub(super) fn record_policy(&self, state: &State) {
+    /// Notes down by which policy it goes from now on, and what it remembers.
+    pub(super) fn record_policy(&self, state: MutexGuard<'_, State>) {
         let notes = state.autoscaler.save();
+        let mode = Some(state.autoscaler.mode());
+        let policy = PolicyConfig { mode, ..state.written.clone() };
+        let recording = lock(&self.recording);
+        drop(state);
         for record in &self.records {
-            record.policy(&self.name, &state.written, notes.words());
+            record.policy(&self.name, &policy, notes.words());
         }
-    }
-
-    /// Tells of a change, if there was one.
-    pub(super) fn tell(&self, decision: &Decision) {
-        if decision.resize().is_some() {
-            self.audience.tell(&ScalerEvent::Scaled(Box::new(*decision)));
-        }
+        drop(recording);
     }
 }

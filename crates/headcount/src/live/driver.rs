@@ -120,18 +120,31 @@ impl Driver {
 
     /// Looks at one. Whatever it does, the others have their turn.
     fn attend(&self, member: Member, one: &Weak<Inner>) {
-        let next = one.upgrade().and_then(|inner| {
-            let now = self.now();
-            match catch_unwind(AssertUnwindSafe(|| inner.turn(member, now))) {
-                Ok(next) => next,
-                Err(panic) => Some(inner.panicked(said(&*panic), now)),
-            }
+        // What it holds may be dropped here, too, where it was let go meanwhile.
+        let turn = || one.upgrade().and_then(|inner| inner.turn(member));
+        let next = catch_unwind(AssertUnwindSafe(turn)).unwrap_or_else(|panic| {
+            let said = said(&*panic);
+            // What was thrown may throw again when it is dropped.
+            std::mem::forget(panic);
+            let tell = || one.upgrade().map(|inner| inner.panicked(said));
+            catch_unwind(AssertUnwindSafe(tell)).unwrap_or_else(|panic| {
+                std::mem::forget(panic);
+                None
+            })
         });
         let mut desk = lock(&self.shared.desk);
         match next {
             Some(next) => desk.agenda.looked(member, next),
             None => desk.agenda.remove(member),
         }
+        drop(desk);
+        // Whoever sleeps until the next is due may have looked while nobody was.
+        self.shared.bell.notify_one();
+    }
+
+    /// Whether somebody looks after those that were added: its thread, or whoever runs it by hand.
+    pub(super) fn is_running(&self) -> bool {
+        !self.shared.has_thread || lock(&self.shared.desk).is_running
     }
 
     /// Looks after one from now on.
@@ -170,10 +183,13 @@ impl Driver {
     }
 
     fn run(&self) {
+        // Whatever ends this thread, the next to be added starts another.
+        let _running = Running(self);
         loop {
             self.run_due();
             let mut desk = lock(&self.shared.desk);
             if desk.agenda.is_empty() {
+                // Under the same lock: whoever is added later finds no thread.
                 desk.is_running = false;
                 return;
             }
@@ -183,6 +199,17 @@ impl Driver {
                 let woken = self.shared.bell.wait_timeout(desk, rest);
                 drop(woken.unwrap_or_else(PoisonError::into_inner));
             }
+        }
+    }
+}
+
+/// The thread of a driver, as long as it runs.
+struct Running<'a>(&'a Driver);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            lock(&self.0.shared.desk).is_running = false;
         }
     }
 }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use headcount_core::guard::Ruling;
 use headcount_core::{
-    Autoscaler, Decision, Externals, Extras, Observation, Poke, Policy, PolicyConfig, Resizable,
-    Timestamp,
+    Autoscaler, Decision, Externals, Extras, Mode, Observation, Poke, Policy, PolicyConfig,
+    Resizable, Staffing, Timestamp,
 };
 
 use super::agenda::{Member, Next};
@@ -35,10 +35,12 @@ pub(super) struct Inner {
     pub(super) name: String,
     pub(super) resizable: Arc<dyn Resizable>,
     /// Its seat at a budget, if it shares one.
-    pub(super) seat: Option<Arc<Seat>>,
+    pub(super) seat: Option<Seat>,
     pub(super) records: Vec<Arc<dyn Record>>,
     pub(super) audience: Audience,
     pub(super) driver: Driver,
+    /// Held while something is recorded, so that rows keep their order.
+    pub(super) recording: Mutex<()>,
     /// Held while it looks, decides and acts, so that nobody does so at the same time. Nobody takes
     /// it who was called by the pool.
     pub(super) state: Mutex<State>,
@@ -54,6 +56,8 @@ pub(super) struct State {
     pub(super) externals: Externals,
     /// Under which number the driver knows it. `None`: it is stopped.
     pub(super) member: Option<Member>,
+    /// The mode that somebody set by hand, which outlives a change of policy.
+    pub(super) mode_by_hand: Option<Mode>,
     pub(super) latest: Option<(Observation, Decision)>,
     pub(super) decisions: VecDeque<Box<Decision>>,
     pub(super) panics: u64,
@@ -72,6 +76,7 @@ impl State {
             surroundings: fit.surroundings,
             externals: Externals::default(),
             member: None,
+            mode_by_hand: None,
             latest: None,
             decisions: VecDeque::new(),
             panics: 0,
@@ -83,6 +88,7 @@ impl State {
     pub(super) fn go_on_from(&mut self, before: Self) {
         self.externals = before.externals;
         self.member = before.member;
+        self.mode_by_hand = before.mode_by_hand;
         self.latest = before.latest;
         self.decisions = before.decisions;
         (self.panics, self.throttled) = (before.panics, before.throttled);
@@ -115,7 +121,8 @@ impl Inner {
     }
 
     /// A tick panicked, saying this.
-    pub(super) fn panicked(&self, message: String, now: Timestamp) -> Next {
+    pub(super) fn panicked(&self, message: String) -> Next {
+        let now = self.now();
         let next = {
             let mut state = lock(&self.state);
             state.panics += 1;
@@ -138,7 +145,7 @@ impl Inner {
             let member = self.driver.add(Arc::downgrade(self));
             state.member = Some(member);
             if let Some(seat) = &self.seat {
-                seat.set_poke(Some(self.poke(member)));
+                seat.set_poke(self.poke(member));
             }
         }
         starts
@@ -156,15 +163,25 @@ impl Inner {
 
     /// What it scales is gone.
     pub(super) fn end(&self) {
+        self.leave_budget();
         if self.stop() {
             self.audience.tell(&ScalerEvent::Ended);
         }
     }
-}
 
-impl Drop for Inner {
-    fn drop(&mut self) {
-        self.stop();
+    /// Takes no part in a budget any more.
+    pub(super) fn leave_budget(&self) {
+        if let Some(seat) = &self.seat {
+            seat.leave();
+        }
+    }
+
+    /// As much of it as the budget grants.
+    pub(super) fn granted(&self, staffing: Staffing) -> Staffing {
+        match &self.seat {
+            Some(seat) => staffing.at_most(seat.granted()),
+            None => staffing,
+        }
     }
 }
 

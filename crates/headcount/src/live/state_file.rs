@@ -108,7 +108,7 @@ impl Record for StateFile {
         // What a pool looks like while it is drained is nothing to begin from.
         if !pool.draining && has_room {
             let staffing = tick.decision.resize().unwrap_or(tick.decision.from);
-            let notes = tick.autoscaler.save();
+            let notes = tick.notes.clone();
             pages.known.insert(key, Known { staffing, notes });
         }
         pages.latest = now;

@@ -1,6 +1,6 @@
 //! What is known beside the pool itself.
 
-use headcount_core::{Autoscaler, Decision, Observation, PolicyConfig};
+use headcount_core::{Decision, Notes, Observation, PolicyConfig};
 use headcount_pool::policy::CircuitBreaker;
 
 use crate::probes::Sampler;
@@ -53,8 +53,8 @@ pub(crate) struct Tick<'a> {
     pub(crate) pool: &'a str,
     pub(crate) observation: &'a Observation,
     pub(crate) decision: &'a Decision,
-    /// As it is after the tick.
-    pub(crate) autoscaler: &'a Autoscaler,
+    /// What the autoscaler remembers after the tick.
+    pub(crate) notes: &'a Notes,
     /// As it was written.
     #[cfg_attr(not(feature = "trace"), expect(dead_code, reason = "only traces tell it"))]
     pub(crate) policy: &'a PolicyConfig,

@@ -124,7 +124,7 @@ impl Record for Recorder {
         let mut tape = lock(&self.tape);
         tape.write(&WrittenTick { pool, observation, decision });
         if !tape.told.contains(pool) {
-            tape.tell_policy(pool, tick.policy, tick.autoscaler.save().words());
+            tape.tell_policy(pool, tick.policy, tick.notes.words());
         }
     }
 

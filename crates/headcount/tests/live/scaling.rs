@@ -257,3 +257,73 @@ fn as_a_policy_it_rejects_nothing_and_can_be_switched_off() {
     pool.policies().enable(ScalingPolicy::NAME).expect("it is there");
     assert!(scaler.is_active());
 }
+
+#[test]
+fn a_mode_that_was_set_by_hand_outlives_a_change_of_policy() {
+    let (pool, (driver, clock)) = (busy(), by_hand());
+    let scaler = Scaler::of(pool.clone()).policy(Preset::gopipe()).driver(&driver).start();
+    let scaler = scaler.expect("no fault");
+    scaler.set_mode(Mode::Off);
+    scaler.set_policy(Preset::spool()).expect("no fault");
+    pool.set(|pool| pool.queued = 1000);
+    run_for(&driver, &clock, 60 * SECOND);
+    assert_eq!((scaler.mode(), pool.resized()), (Mode::Off, vec![]));
+}
+
+#[test]
+fn what_a_listener_asks_for_is_done_at_once() {
+    let (pool, (driver, clock)) = (busy(), by_hand());
+    let slow = PolicyConfig { tick: Some(60 * SECOND), ..Preset::gopipe().config() };
+    let scaler = Scaler::of(pool.clone()).policy(slow).driver(&driver).start();
+    let scaler = scaler.expect("no fault");
+    let inside = scaler.clone();
+    scaler.on_scaled(move |_| inside.release());
+    run_for(&driver, &clock, SECOND);
+    assert_eq!(scaler.stats().evaluations, 2, "once more, because somebody let it go");
+}
+
+#[test]
+fn a_closed_pool_is_told_no_size_and_nobody_is_told_of_one() {
+    let (pool, (driver, clock)) = (busy(), by_hand());
+    let scaler = Scaler::of(pool.clone()).policy(Preset::gopipe()).driver(&driver).start();
+    let scaler = scaler.expect("no fault");
+    pool.set(|pool| (pool.draining, pool.floor, pool.ceiling) = (true, 0, 0));
+    run_for(&driver, &clock, 20 * SECOND);
+    assert_eq!((pool.resized(), scaler.stats().grows), (vec![], 0), "{}", scaler.why());
+    assert!(scaler.latest_events().is_empty());
+}
+
+#[test]
+fn a_part_that_panics_under_a_size_by_hand_changes_nothing() {
+    let ((driver, _), angry) = (by_hand(), Arc::new(AtomicBool::new(false)));
+    let guard = Fragile(Arc::clone(&angry));
+    let scaler = Scaler::of(busy())
+        .policy(Preset::gopipe())
+        .extras(move || Extras { guards: vec![Arc::new(guard.clone())], ..Extras::default() })
+        .driver(&driver)
+        .build()
+        .expect("no fault");
+    angry.store(true, Ordering::Relaxed);
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| scaler.scale_to(5)));
+    assert!(panicked.is_err());
+    assert_eq!((scaler.mode(), scaler.held()), (Mode::Automatic, None));
+}
+
+/// A limit that panics when it is told to.
+#[derive(Clone, Debug)]
+struct Fragile(Arc<AtomicBool>);
+
+impl headcount_core::guard::Guard for Fragile {
+    fn name(&self) -> &'static str {
+        "fragile"
+    }
+
+    fn is_limit(&self) -> bool {
+        true
+    }
+
+    fn review(&self, _: &Situation<'_>, _: Staffing) -> headcount_core::guard::Ruling {
+        assert!(!self.0.load(Ordering::Relaxed), "not today");
+        headcount_core::guard::Ruling::Allow
+    }
+}

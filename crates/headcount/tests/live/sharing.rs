@@ -105,3 +105,63 @@ fn while_the_downstream_fails_for_one_none_grows() {
     run_for(&driver, &clock, 12 * SECOND);
     assert!(1 < lucky.resized().len(), "long enough ago: {}", scaler.why());
 }
+
+fn scaler_of(pool: &Paper, min: u32, budget: &Budget, driver: &headcount::Driver) -> Scaler {
+    let bounds = (Some(min), Some(8));
+    let policy = headcount::PolicyConfig {
+        workers_min: bounds.0,
+        workers_max: bounds.1,
+        ..Preset::gopipe().config()
+    };
+    let scaler = Scaler::of(pool.clone()).policy(policy).budget(budget, Share::default());
+    scaler.driver(driver).build().expect("the minimums fit")
+}
+
+#[test]
+fn not_even_a_minimum_goes_beyond_the_budget() {
+    let (driver, clock) = by_hand();
+    let budget = Budget::new(10);
+    let one = || Paper::of(PoolSnapshot::at_work(Staffing::exactly(1), 1));
+    let (early, late) = (one(), one());
+    let first = scaler_of(&early, 1, &budget, &driver);
+    first.start();
+    assert_eq!(first.scale_to(8).to, Staffing::exactly(8));
+    early.set(|pool| (pool.live, pool.busy) = (8, 8));
+
+    let second = scaler_of(&late, 5, &budget, &driver);
+    assert_eq!(late.snapshot().ceiling, 2, "the rest is still at work elsewhere");
+    second.start();
+    run_for(&driver, &clock, 5 * SECOND);
+    assert!(5 <= late.snapshot().ceiling, "{}", second.why());
+    assert!(held(&[early, late]) <= 10);
+}
+
+#[test]
+fn to_evaluate_takes_nothing_from_others() {
+    let (driver, _) = by_hand();
+    let budget = Budget::new(10);
+    let (idle, other) = (busy(), busy());
+    let asking = scaler_of(&idle, 1, &budget, &driver);
+    idle.set(|pool| pool.queued = 1000);
+    let before = budget.held();
+    for _ in 0..3 {
+        let _decision = asking.evaluate_now();
+    }
+    assert_eq!(budget.held(), before);
+    let scaler = scaler_of(&other, 1, &budget, &driver);
+    assert_eq!(scaler.scale_to(8).to, Staffing::exactly(5), "half of it, as before");
+}
+
+#[test]
+fn a_pool_that_was_closed_gives_its_part_back_whoever_holds_its_scaler() {
+    let (driver, clock) = by_hand();
+    let budget = Budget::new(8);
+    let (gone, other) = (busy(), busy());
+    let held_by_somebody = scaler_of(&gone, 1, &budget, &driver);
+    held_by_somebody.start();
+    gone.set(|pool| (pool.draining, pool.busy, pool.queued) = (true, 0, 0));
+    run_for(&driver, &clock, SECOND);
+    let scaler = scaler_of(&other, 1, &budget, &driver);
+    assert_eq!(scaler.scale_to(8).to, Staffing::exactly(8));
+    assert!(!held_by_somebody.is_active());
+}
