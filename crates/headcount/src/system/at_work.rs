@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
-use std::thread::{self, JoinHandle};
+use std::thread::{self, JoinHandle, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use headcount_core::{Name, Resizable};
+use headcount_core::{Clock, Name, Resizable, Timestamp};
 use headcount_pool::{Limiter, PoolHandle, Threads};
 
 use super::error::SystemError;
+use super::reload::check;
 use super::unit::{Unit, Workers};
 use super::watching::Watching;
 use crate::config::{Config, HealthConfig, PoolConfig, Registry};
@@ -46,6 +47,7 @@ use crate::sync::lock;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
+#[must_use = "its pools end when the last handle is dropped"]
 pub struct System {
     pub(super) works: Arc<Works>,
 }
@@ -56,11 +58,26 @@ pub(super) struct Works {
     pub(super) shared: Shared,
     pub(super) units: Mutex<BTreeMap<String, Unit>>,
     pub(super) config: Mutex<Config>,
-    /// Pools that are seen out.
-    pub(super) retiring: Mutex<Vec<JoinHandle<()>>>,
+    /// Pools that are seen out. Nobody waits for them: their last task may take what it takes.
+    pub(super) retiring: Mutex<Vec<Retiring>>,
     pub(super) watching: Mutex<Watching>,
-    /// One reload at a time.
-    pub(super) turn: Mutex<()>,
+    /// One change at a time.
+    pub(super) stage: Mutex<Stage>,
+}
+
+/// Whether a system still takes changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    AtWork,
+    Drained,
+}
+
+/// A pool that runs what it has, and goes.
+#[derive(Debug)]
+pub(super) struct Retiring {
+    /// What the budget still keeps free for it.
+    workers_min: u32,
+    thread: JoinHandle<()>,
 }
 
 /// What all pools share.
@@ -101,7 +118,8 @@ pub(super) struct SharedHealth(Arc<Mutex<Sampler>>);
 impl SharedHealth {
     pub(super) fn set(&self, sampler: Sampler) {
         let before = std::mem::replace(&mut *lock(&self.0), sampler);
-        // Its thread may have to be waited for: without the lock.
+        // With the last handle goes what users had it watch, which may do as it likes: not under
+        // the lock.
         drop(before);
     }
 
@@ -179,7 +197,8 @@ impl SystemBuilder {
     ///
     /// When one of them cannot be made. Then there is none.
     pub fn start(self) -> Result<System, SystemError> {
-        let sampler = sampler(&self.config.health, &self.make_sensor)?;
+        check(&self.config)?;
+        let sampler = sampler(&self.config.health, &self.make_sensor, &self.driver)?;
         let shared = Shared {
             registry: self.registry,
             driver: self.driver,
@@ -212,20 +231,33 @@ impl SystemBuilder {
             config: Mutex::new(self.config),
             retiring: Mutex::default(),
             watching: Mutex::new(Watching::new(self.make_sensor)),
-            turn: Mutex::default(),
+            stage: Mutex::new(Stage::AtWork),
         };
         Ok(System { works: Arc::new(works) })
     }
 }
 
-pub(super) fn sampler(config: &HealthConfig, make: &MakeSensor) -> Result<Sampler, SystemError> {
+/// The time by which the scalers decide, for what they are told.
+struct DriverClock(Driver);
+
+impl Clock for DriverClock {
+    fn now(&self) -> Timestamp {
+        self.0.now()
+    }
+}
+
+pub(super) fn sampler(
+    config: &HealthConfig,
+    make: &MakeSensor,
+    driver: &Driver,
+) -> Result<Sampler, SystemError> {
     let config = SamplerConfig {
         interval: config.interval,
         rules: config.rules,
         ..SamplerConfig::default()
     };
-    let mut sensor = make();
-    let sampler = Sampler::start(move |at| sensor.sample(at), config, Arc::new(crate::SystemClock))
+    let (mut sensor, clock) = (make(), Arc::new(DriverClock(driver.clone())));
+    let sampler = Sampler::start(move |at| sensor.sample(at), config, clock)
         .map_err(|error| SystemError::Shared(format!("health: {error}")))?;
     // Before anything is decided: a machine of which nothing is known counts as unwell.
     sampler.sample_now();
@@ -293,7 +325,8 @@ impl System {
         }
     }
 
-    /// The scaler of the pool of that name.
+    /// The scaler of the pool of that name. After a reload without that pool it decides nothing
+    /// any more.
     #[must_use]
     pub fn scaler(&self, name: &str) -> Option<Scaler> {
         lock(&self.works.units).get(name).map(|unit| unit.scaler.clone())
@@ -306,6 +339,9 @@ impl System {
     }
 
     /// What measures the machine.
+    ///
+    /// After a reload that says something else of `health` it is another one: ask again, and have
+    /// it watch again what you had [this one watch](Sampler::watch_db_pool).
     #[must_use]
     pub fn sampler(&self) -> Sampler {
         self.works.shared.health.sampler()
@@ -320,17 +356,19 @@ impl System {
     /// Takes no more tasks, lets all pools work until `timeout` is over, and says what is left.
     ///
     /// A service does this when it is told to end, with a few seconds less than it is given. To be
-    /// called from outside of its pools.
+    /// called from outside of its pools. It is over then: its file is not followed any more, and a
+    /// [reload](Self::reload) is refused.
     #[must_use = "what did not run is told here and nowhere else"]
     pub fn drain(&self, timeout: Duration) -> SystemDrained {
-        let deadline = Instant::now() + timeout;
-        let _turn = lock(&self.works.turn);
+        let deadline = Instant::now().checked_add(timeout);
+        // Held to the end: who drains it too is not told before there is something to tell.
+        let mut stage = lock(&self.works.stage);
+        *stage = Stage::Drained;
+        lock(&self.works.watching).end();
         let units = std::mem::take(&mut *lock(&self.works.units));
         let left = thread::scope(|scope| {
-            let drains: Vec<_> =
-                units.values().map(|unit| scope.spawn(move || unit.drain(deadline))).collect();
-            // A drain that panicked left everything where it was.
-            drains.into_iter().map(|drain| drain.join().unwrap_or((0, 0))).collect::<Vec<_>>()
+            let drains: Vec<_> = units.values().map(|unit| drain(scope, unit, deadline)).collect();
+            drains.into_iter().map(Draining::left).collect::<Vec<_>>()
         });
         let drained = SystemDrained {
             unrun: left.iter().map(|(unrun, _)| unrun).sum(),
@@ -339,6 +377,39 @@ impl System {
         // What still runs is nobody's to wait for beyond the deadline.
         self.works.retire(units.into_values());
         drained
+    }
+}
+
+/// A pool that is drained, by a thread of its own where there is one to be had.
+enum Draining<'scope> {
+    Beside(ScopedJoinHandle<'scope, (usize, u32)>),
+    Here(&'scope Unit, Option<Instant>),
+}
+
+fn drain<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    unit: &'scope Unit,
+    deadline: Option<Instant>,
+) -> Draining<'scope> {
+    let name = format!("{}-drains", unit.config.name);
+    let thread = thread::Builder::new().name(name);
+    match thread.spawn_scoped(scope, move || unit.drain(deadline)) {
+        Ok(thread) => Draining::Beside(thread),
+        Err(_) => {
+            // Its turn comes after the others; it takes no more tasks until then.
+            unit.workers.close();
+            Draining::Here(unit, deadline)
+        }
+    }
+}
+
+impl Draining<'_> {
+    fn left(self) -> (usize, u32) {
+        match self {
+            // A drain that panicked left everything where it was.
+            Self::Beside(thread) => thread.join().unwrap_or((0, 0)),
+            Self::Here(unit, deadline) => unit.drain(deadline),
+        }
     }
 }
 
@@ -369,14 +440,20 @@ impl SystemDrained {
 impl Works {
     /// Sees pools out, beside everything else.
     pub(super) fn retire(&self, units: impl Iterator<Item = Unit>) {
-        let mut retiring = lock(&self.retiring);
-        retiring.retain(|thread| !thread.is_finished());
         for unit in units {
             unit.close();
-            let name = format!("{}-retires", unit.config.name);
+            let (name, workers_min) = (format!("{}-retires", unit.config.name), unit.fewest());
             // Where there is no thread to be had it is seen out here, by dropping the closure.
-            retiring.extend(thread::Builder::new().name(name).spawn(move || drop(unit)));
+            let thread = thread::Builder::new().name(name).spawn(move || drop(unit));
+            lock(&self.retiring).extend(thread.map(|thread| Retiring { workers_min, thread }));
         }
+    }
+
+    /// What the budget keeps free for pools that are seen out.
+    pub(super) fn retiring_min(&self) -> u32 {
+        let mut retiring = lock(&self.retiring);
+        retiring.retain(|one| !one.thread.is_finished());
+        retiring.iter().map(|one| one.workers_min).fold(0, u32::saturating_add)
     }
 }
 

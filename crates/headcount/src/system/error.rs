@@ -28,6 +28,8 @@ pub enum SystemError {
     },
     /// Something that all pools need cannot be had.
     Shared(String),
+    /// The system has been drained, and takes nothing up any more.
+    Drained,
 }
 
 impl SystemError {
@@ -42,6 +44,7 @@ impl fmt::Display for SystemError {
             Self::Faults(report) => report.fmt(f),
             Self::Pool { pool, why } => write!(f, "pools.{pool}: {why}"),
             Self::Shared(why) => f.write_str(why),
+            Self::Drained => f.write_str("the system has been drained; start another one"),
         }
     }
 }

@@ -1,16 +1,21 @@
 //! Another configuration while everything is at work.
 //!
-//! First everything that is new is made, beside what is there; if anything in it cannot be, nothing
-//! changes. Then pools that stay get their new policy, those that are new begin, and those that are
-//! gone take no more tasks, run what they have, and go.
+//! First everything that is new is made, beside what is there, and every new policy is tried on; if
+//! anything in it cannot be, nothing changes. Then pools that stay get their new policy, those that
+//! are new begin, and those that are gone take no more tasks, run what they have, and go.
+//!
+//! The budget keeps the minimums of all pools free, and for a while there are those of before and
+//! those of after. So it is raised as far as both need, and set once everything is in its place.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use super::at_work::{System, sampler};
+use super::at_work::{Stage, System, sampler};
 use super::error::SystemError;
-use super::unit::{Unit, fit};
-use crate::config::Config;
-use crate::live::Fit;
+use super::unit::{Unit, checked, fit};
+use crate::config::{Config, PoolConfig};
+use crate::live::{Budget, Fit};
+use crate::probes::Sampler;
 use crate::sync::lock;
 
 /// What came of a reload.
@@ -34,7 +39,7 @@ pub struct Reload {
     pub changed: usize,
     /// How many are gone.
     pub removed: usize,
-    /// What takes effect with the next start only.
+    /// What takes effect with the next start only, and what stayed as it was, with the reason.
     pub notes: Vec<String>,
 }
 
@@ -50,24 +55,50 @@ impl System {
     ///
     /// # Errors
     ///
-    /// When something in it cannot be made. Then nothing changes.
-    pub fn reload(&self, config: Config) -> Result<Reload, SystemError> {
+    /// When something in it cannot be made, or when the system has been drained. Then nothing
+    /// changes.
+    pub fn reload(&self, mut config: Config) -> Result<Reload, SystemError> {
         let works = &self.works;
-        let _turn = lock(&works.turn);
+        let stage = lock(&works.stage);
+        if *stage == Stage::Drained {
+            return Err(SystemError::Drained);
+        }
+        check(&config)?;
         let before = lock(&works.config).clone();
-        let health = match before.health == config.health {
-            true => None,
-            false => Some(sampler(&config.health, &lock(&works.watching).make_sensor)?),
-        };
+        let health = self.health(&before, &config)?;
+        let workers_max = config.budget.unwrap_or(u32::MAX);
+        let mut raised = Raised::to(&works.shared.budget, self.room(&config).max(workers_max));
         let mut plan = self.plan(&config)?;
         note_fixed(&before, &config, &mut plan.notes);
         if let Some(sampler) = health {
             works.shared.health.set(sampler);
         }
-        works.shared.budget.set_workers_max(config.budget.unwrap_or(u32::MAX));
-        let reload = self.carry_out(plan, &config);
+        let reload = self.carry_out(plan, &mut config);
+        raised.after = workers_max;
         *lock(&works.config) = config;
         Ok(reload)
+    }
+
+    /// Another sampler, if there are other rules.
+    fn health(&self, before: &Config, after: &Config) -> Result<Option<Sampler>, SystemError> {
+        if before.health == after.health {
+            return Ok(None);
+        }
+        let make_sensor = Arc::clone(&lock(&self.works.watching).make_sensor);
+        sampler(&after.health, &make_sensor, &self.works.shared.driver).map(Some)
+    }
+
+    /// What the minimums of all pools take together, of before and of after.
+    fn room(&self, config: &Config) -> u32 {
+        let units = lock(&self.works.units);
+        let before = units.iter().map(|(name, unit)| match config.pool(name) {
+            Some(pool) if unit.can_become(pool) => unit.fewest().max(pool.fewest()),
+            Some(pool) => unit.fewest().saturating_add(pool.fewest()),
+            None => unit.fewest(),
+        });
+        let after = config.pools.iter().filter(|pool| !units.contains_key(&pool.name));
+        let minimums = before.chain(after.map(PoolConfig::fewest));
+        minimums.fold(self.works.retiring_min(), u32::saturating_add)
     }
 
     /// Makes everything that is new, beside what is there.
@@ -79,7 +110,9 @@ impl System {
             match units.get(&pool.name).filter(|unit| unit.can_become(pool)) {
                 Some(unit) if unit.config == *pool => {}
                 Some(unit) => {
-                    plan.fits.insert(pool.name.clone(), fit(pool, shared)?);
+                    let fit = fit(pool, shared)?;
+                    unit.try_on(&fit)?;
+                    plan.fits.insert(pool.name.clone(), fit);
                     plan.notes.extend(unit.cannot_change(pool));
                 }
                 None => {
@@ -90,7 +123,7 @@ impl System {
         Ok(plan)
     }
 
-    fn carry_out(&self, plan: Plan, config: &Config) -> Reload {
+    fn carry_out(&self, plan: Plan, config: &mut Config) -> Reload {
         let works = &self.works;
         let mut units = lock(&works.units);
         let mut reload = Reload { notes: plan.notes, ..Reload::default() };
@@ -101,13 +134,17 @@ impl System {
             .collect();
         reload.removed = gone.iter().filter(|name| config.pool(name).is_none()).count();
         let retired: Vec<Unit> = gone.iter().filter_map(|name| units.remove(name)).collect();
-        reload.changed = plan.fits.len() + gone.len() - reload.removed;
+        reload.changed = gone.len() - reload.removed;
         reload.added = plan.made.len() + reload.removed - gone.len();
         for (name, fit) in plan.fits {
-            if let (Some(unit), Some(pool)) = (units.get_mut(&name), config.pool(&name)) {
-                // Checked when it was read; what only shows now stays as it was, and is told.
-                if let Err(error) = unit.become_as(pool, fit) {
-                    reload.notes.push(error.to_string());
+            let pool = config.pools.iter_mut().find(|pool| pool.name == name);
+            let (Some(unit), Some(pool)) = (units.get_mut(&name), pool) else { continue };
+            match unit.become_as(pool, fit) {
+                Ok(()) => reload.changed += 1,
+                // It was tried on; what only shows now stays as it was, and is told.
+                Err(error) => {
+                    reload.notes.push(format!("{error}; it stays as it was"));
+                    *pool = unit.config.clone();
                 }
             }
         }
@@ -118,6 +155,42 @@ impl System {
         drop(units);
         works.retire(retired.into_iter());
         reload
+    }
+}
+
+/// A budget with room for what goes and what comes; from the end of the change on it is as large as
+/// it is to be, or as it was.
+struct Raised<'a> {
+    budget: &'a Budget,
+    after: u32,
+}
+
+impl<'a> Raised<'a> {
+    fn to(budget: &'a Budget, room: u32) -> Self {
+        let after = budget.workers_max();
+        budget.set_workers_max(after.max(room));
+        Self { budget, after }
+    }
+}
+
+impl Drop for Raised<'_> {
+    fn drop(&mut self) {
+        self.budget.set_workers_max(self.after);
+    }
+}
+
+/// What was read from a file is right already; what a program has changed since need not be.
+pub(super) fn check(config: &Config) -> Result<(), SystemError> {
+    for pool in &config.pools {
+        checked(&pool.name, &pool.policy_of_scaler())?;
+    }
+    let fewest: u64 = config.pools.iter().map(|pool| u64::from(pool.fewest())).sum();
+    match config.budget {
+        Some(budget) if u64::from(budget) < fewest => Err(SystemError::Shared(format!(
+            "budget.workers_max is {budget}; the pools have {fewest} workers at the fewest; allow \
+             as many"
+        ))),
+        _ => Ok(()),
     }
 }
 

@@ -1,10 +1,10 @@
 //! One pool of a configuration, and its scaler.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use headcount_core::share::Weight;
-use headcount_core::{Extras, PolicyConfig, Resizable};
+use headcount_core::{Extras, Policy, PolicyConfig, Resizable};
 use headcount_pool::{Limiter, Pool, PoolHandle, Threads};
 
 use super::at_work::Shared;
@@ -12,6 +12,7 @@ use super::error::SystemError;
 use crate::config::{PoolConfig, PoolKind};
 use crate::live::{Downstream, Fit, MakeExtras, Scaler, Share, Surroundings};
 use crate::probes::PerWorker;
+use crate::sync::lock;
 
 /// What is scaled.
 #[derive(Debug)]
@@ -37,9 +38,27 @@ impl std::fmt::Debug for OwnWorkers {
 #[derive(Debug)]
 pub(super) struct Unit {
     pub(super) config: PoolConfig,
-    // Dropped first: nothing is decided about a pool that is on its way out.
-    pub(super) scaler: Scaler,
+    // Before the scaler, whose seat at the budget is not given back while there are workers on it.
     pub(super) workers: Workers,
+    pub(super) scaler: Scaler,
+    _seat: SeatKept,
+}
+
+/// The pool's seat at the budget, given back when this goes, whoever else holds its scaler.
+#[derive(Debug)]
+struct SeatKept(Scaler);
+
+impl Drop for SeatKept {
+    fn drop(&mut self) {
+        self.0.leave_budget();
+    }
+}
+
+impl Drop for Unit {
+    /// Nothing is decided about a pool that is on its way out.
+    fn drop(&mut self) {
+        self.scaler.stop();
+    }
 }
 
 impl Unit {
@@ -58,7 +77,13 @@ impl Unit {
             builder = builder.trace(recorder);
         }
         let scaler = builder.build().map_err(|error| SystemError::of(&config.name, error))?;
-        Ok(Self { config: config.clone(), scaler, workers })
+        let _seat = SeatKept(scaler.clone());
+        Ok(Self { config: config.clone(), workers, scaler, _seat })
+    }
+
+    /// The workers that the budget keeps free for it.
+    pub(super) fn fewest(&self) -> u32 {
+        self.scaler.policy().workers_min.unwrap_or_default()
     }
 
     /// Whether it can go on as another configuration says, without being made anew.
@@ -87,6 +112,20 @@ impl Unit {
         stays
     }
 
+    /// Whether it can go by this: what is wrong is told before anything has changed.
+    pub(super) fn try_on(&self, fit: &Fit) -> Result<(), SystemError> {
+        let in_force = self.scaler.policy();
+        let policy = PolicyConfig {
+            workers_min: fit.policy.workers_min.or(in_force.workers_min),
+            workers_max: fit.policy.workers_max.or(in_force.workers_max),
+            ..fit.policy.clone()
+        };
+        let policy = checked(&self.config.name, &policy)?;
+        let extras = fit.make_extras.as_ref().map_or_else(Extras::default, |make| make());
+        let built = policy.try_build_with(extras);
+        built.map(drop).map_err(|fault| SystemError::of(&self.config.name, fault))
+    }
+
     /// Goes on as another configuration says.
     pub(super) fn become_as(&mut self, config: &PoolConfig, fit: Fit) -> Result<(), SystemError> {
         self.scaler.refit(fit).map_err(|error| SystemError::of(&config.name, error))?;
@@ -102,9 +141,10 @@ impl Unit {
     }
 
     /// Closes it, lets it work until `deadline`, and says how many tasks did not run and how many
-    /// are still at it.
-    pub(super) fn drain(&self, deadline: Instant) -> (usize, u32) {
-        let left = deadline.saturating_duration_since(Instant::now());
+    /// are still at it. `None`: it has all the time there is.
+    pub(super) fn drain(&self, deadline: Option<Instant>) -> (usize, u32) {
+        let left = deadline
+            .map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
         match &self.workers {
             Workers::Threads(pool) => drained(pool, left),
             #[cfg(feature = "tokio")]
@@ -118,6 +158,16 @@ impl Unit {
     }
 }
 
+/// A policy that nothing is wrong with.
+pub(super) fn checked(pool: &str, policy: &PolicyConfig) -> Result<Policy, SystemError> {
+    // They only count where nobody says how many workers there may be.
+    let cores = policy.workers_max.unwrap_or(1);
+    Policy::check(policy, cores).map_err(|faults| {
+        let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        SystemError::of(pool, faults.join("; "))
+    })
+}
+
 fn drained<K: headcount_pool::Kind>(pool: &PoolHandle<K>, left: Duration) -> (usize, u32) {
     let drained = pool.drain(left);
     (drained.unrun.len(), drained.still_running)
@@ -126,14 +176,23 @@ fn drained<K: headcount_pool::Kind>(pool: &PoolHandle<K>, left: Duration) -> (us
 /// All that the scaler of this pool goes by.
 pub(super) fn fit(config: &PoolConfig, shared: &Shared) -> Result<Fit, SystemError> {
     let extras = config.extras(&shared.registry);
-    extras.map_err(|why| SystemError::of(&config.name, why))?;
+    let spare = Mutex::new(extras.map_err(|why| SystemError::of(&config.name, why))?);
     let (registry, parts) = (shared.registry.clone(), config.clone());
-    // Made once already: a maker that fails the second time leaves its part out.
+    // Made once already: where a maker fails the next time, nothing is left out for it.
     let make: MakeExtras =
-        Arc::new(move || parts.extras(&registry).unwrap_or_else(|_| Extras::default()));
+        Arc::new(move || parts.extras(&registry).unwrap_or_else(|_| copy(&lock(&spare))));
     let surroundings: Vec<Arc<dyn Surroundings>> = vec![Arc::new(shared.health.clone())];
     let downstreams: Vec<Downstream> = shared.downstream(config).into_iter().collect();
     Ok(Fit::new(policy(config, shared), Some(make), surroundings, &downstreams))
+}
+
+/// The same parts once more.
+fn copy(extras: &Extras) -> Extras {
+    Extras {
+        signals: extras.signals.clone(),
+        decider: extras.decider.clone(),
+        guards: extras.guards.clone(),
+    }
 }
 
 /// Its policy, with the ceiling that its container sets.
@@ -210,7 +269,7 @@ impl Workers {
         }
     }
 
-    fn close(&self) {
+    pub(super) fn close(&self) {
         match self {
             Self::Threads(pool) => pool.close(),
             #[cfg(feature = "tokio")]

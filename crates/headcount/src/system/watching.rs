@@ -18,6 +18,13 @@ pub(super) struct Watching {
 }
 
 impl Watching {
+    /// Follows nothing from now on.
+    pub(super) fn end(&mut self) {
+        if let Some(watcher) = self.watcher.take() {
+            watcher.dismiss();
+        }
+    }
+
     pub(super) fn new(make_sensor: Arc<dyn Fn() -> Box<dyn Sensor> + Send + Sync>) -> Self {
         Self { make_sensor, watcher: None }
     }
@@ -32,7 +39,8 @@ impl fmt::Debug for Watching {
 impl System {
     /// Does what the file at `path` says, with the environment laid over it, and follows it: when
     /// the file changes or the process is sent SIGHUP, it is read anew. `told` hears what came of
-    /// it; a file with faults changes nothing.
+    /// it; a file with faults changes nothing. What could not be made is tried again with the next
+    /// SIGHUP, and every half minute.
     ///
     /// ```
     /// use headcount::System;
@@ -83,25 +91,32 @@ impl System {
         let follower = Arc::new(std::sync::Mutex::new(Weak::<Works>::new()));
         let followed = Arc::clone(&follower);
         let reader = Reader::new(registry).environment();
-        let (watcher, reading) = Watcher::start(path, reader, move |change| {
-            // Nobody holds the system any more, or it is not made yet and will read the file.
-            let Some(works) = lock(&followed).upgrade() else { return };
-            told((System { works }).heed(change));
+        let (watcher, reading) = Watcher::start_heeded(path, reader, move |change| {
+            // Not made yet, and then told again; or nobody holds the system any more.
+            let Some(works) = lock(&followed).upgrade() else { return false };
+            (System { works }).heed(change, &mut told)
         })?;
         let system = settings(Self::of(reading.config).registry(registry)).start()?;
         *lock(&follower) = Arc::downgrade(&system.works);
-        // What changed before we could hear of it.
+        // What changed before there was anybody to heed it.
         watcher.look();
         lock(&system.works.watching).watcher = Some(watcher);
         Ok(system)
     }
 
-    fn heed(&self, change: Change) -> Result<Reload, SystemError> {
-        match change {
+    /// Goes by a change, tells what came of it, and says whether there is nothing more to be done.
+    fn heed(&self, change: Change, told: &mut impl FnMut(Result<Reload, SystemError>)) -> bool {
+        let outcome = match change {
             Change::New(reading) => self.reload(reading.config),
             Change::Refused(report) => Err(SystemError::Faults(report)),
             // It says again what is in force.
             _ => Ok(Reload::default()),
+        };
+        let is_settled = matches!(&outcome, Ok(_) | Err(SystemError::Faults(_)));
+        // One that was drained follows nothing any more, and nobody wants to know.
+        if !matches!(outcome, Err(SystemError::Drained)) {
+            told(outcome);
         }
+        is_settled
     }
 }

@@ -2,8 +2,12 @@
 
 #![cfg(feature = "config")]
 
+mod ending;
+#[cfg(unix)]
+mod follow;
 mod health;
 mod knee;
+mod parts;
 mod reload;
 #[cfg(unix)]
 mod service;

@@ -105,3 +105,54 @@ fn a_smaller_budget_holds_for_all() {
         thread::yield_now();
     }
 }
+
+#[test]
+fn a_pool_takes_the_place_of_another_in_a_full_budget() {
+    let text = |pool: &str| {
+        read(&format!(
+            "{{pools: {{{pool}: {{workers: {{min: 4, max: 4}}}}}}, budget: {{workers_max: 4}}}}"
+        ))
+    };
+    let system = System::of(text("a")).start().expect("no fault");
+    let (release, blocked) = mpsc::channel::<()>();
+    let pool = system.thread_pool("a").expect("it is there");
+    pool.spawn(move || blocked.recv().expect("released")).expect("there is room");
+    for name in ["b", "c"] {
+        let reload = system.reload(text(name)).expect("the file is valid");
+        assert_eq!((reload.added, reload.removed), (1, 1));
+        assert_eq!(system.budget().workers_max(), 4);
+    }
+    release.send(()).expect("it waits for that");
+}
+
+#[test]
+fn minimums_move_from_one_pool_to_another_in_a_full_budget() {
+    let text = |a: u32, b: u32| {
+        let pool = |min: u32| format!("{{workers: {{min: {min}, max: 4}}}}");
+        let pools = format!("{{a: {}, b: {}}}", pool(a), pool(b));
+        read(&format!("{{pools: {pools}, budget: {{workers_max: 4}}}}"))
+    };
+    let system = System::of(text(1, 3)).start().expect("no fault");
+    let reload = system.reload(text(3, 1)).expect("the file is valid");
+    assert_eq!((reload.changed, reload.notes), (2, Vec::new()));
+    let min = |name| system.scaler(name).expect("it is there").policy().workers_min;
+    assert_eq!((min("a"), min("b")), (Some(3), Some(1)));
+}
+
+#[test]
+fn a_wrong_policy_or_budget_of_a_program_changes_nothing() {
+    let text =
+        "{pools: {a: {workers: {max: 4}}, b: {workers: {max: 4}}}, budget: {workers_max: 8}}";
+    let system = System::of(read(text)).start().expect("no fault");
+    let before = system.config();
+    let mut crossed = read("pools: {a: {workers: {max: 2}}, b: {workers: {max: 4}}}");
+    crossed.pools[1].policy.workers_min = Some(9);
+    let error = system.reload(crossed).expect_err("the bounds cross");
+    assert!(error.to_string().starts_with("pools.b: workers_max is 4"), "{error}");
+    let mut scarce = before.clone();
+    scarce.budget = Some(1);
+    let error = system.reload(scarce).expect_err("one for two");
+    assert!(error.to_string().starts_with("budget.workers_max is 1"), "{error}");
+    assert_eq!((system.config(), system.budget().workers_max()), (before, 8));
+    assert_eq!(system.scaler("a").expect("it is there").policy().workers_max, Some(4));
+}

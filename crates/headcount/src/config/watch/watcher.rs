@@ -128,22 +128,39 @@ impl Watcher {
     pub fn start(
         path: impl AsRef<Path>,
         reader: Reader,
-        on_change: impl FnMut(Change) + Send + 'static,
+        mut on_change: impl FnMut(Change) + Send + 'static,
+    ) -> Result<(Self, Reading), WatchError> {
+        let heed = move |change| {
+            on_change(change);
+            true
+        };
+        Self::start_heeded(path, reader, heed)
+    }
+
+    /// The same for somebody who says whether the change was taken. One that was not is told of
+    /// again when somebody asks for a look, and at the next look that nobody asked for.
+    pub(crate) fn start_heeded(
+        path: impl AsRef<Path>,
+        reader: Reader,
+        heed: impl FnMut(Change) -> bool + Send + 'static,
     ) -> Result<(Self, Reading), WatchError> {
         let path = path.as_ref().to_owned();
         let (bell, wakes) = Bell::new();
         let mut ears = Ears::new(&bell)?;
         // Watched before it is read, so that no change falls between the two.
         ears.listen_to(&path)?;
-        let mut look = Look { path, reader, in_force: None, refused: None };
-        let reading = match look.again() {
-            Some(Change::New(reading)) => *reading,
+        let mut look = Look { path, reader, in_force: None, declined: None, refused: None };
+        let reading = match look.again(Why::Wanted) {
+            Some(Change::New(reading)) => {
+                look.taken(reading.clone());
+                *reading
+            }
             Some(Change::Refused(report)) => return Err(WatchError::Refused(report)),
             Some(Change::Restored) | None => return Err(unwatchable(&"it cannot be read")),
         };
         #[cfg(unix)]
         let hangup = Hangup::start(&bell)?;
-        let watch = Watch { bell: bell.clone(), wakes, ears, look, on_change };
+        let watch = Watch { bell: bell.clone(), wakes, ears, look, heed };
         let thread = thread::Builder::new().name("headcount-config".to_owned());
         let thread = thread.spawn(move || watch.run()).map_err(|error| unwatchable(&error))?;
         let watcher = Self {
@@ -158,6 +175,11 @@ impl Watcher {
     /// Looks at the file now, as a hangup signal does.
     pub fn look(&self) {
         self.bell.ring_now();
+    }
+
+    /// Ends it without waiting for a listener that is being told of a change.
+    pub(crate) fn dismiss(mut self) {
+        drop(self.thread.take());
     }
 }
 
@@ -282,22 +304,29 @@ fn matters(kind: EventKind) -> bool {
 struct Look {
     path: PathBuf,
     reader: Reader,
-    in_force: Option<Reading>,
+    in_force: Option<Box<Reading>>,
+    /// What the listener was told and did not take.
+    declined: Option<Box<Reading>>,
     refused: Option<Report>,
 }
 
 impl Look {
     /// What has changed, if anything.
-    fn again(&mut self) -> Option<Change> {
+    fn again(&mut self, why: Why) -> Option<Change> {
         match self.reader.read(&self.path) {
             Ok(reading) => {
                 let was_refused = self.refused.take().is_some();
-                let is_same =
-                    self.in_force.as_ref().is_some_and(|old| old.config == reading.config);
-                if is_same {
-                    return was_refused.then_some(Change::Restored);
+                let says = |known: &Option<Box<Reading>>| {
+                    known.as_ref().is_some_and(|known| known.config == reading.config)
+                };
+                if says(&self.in_force) {
+                    let was_declined = self.declined.take().is_some();
+                    return (was_refused || was_declined).then_some(Change::Restored);
                 }
-                self.in_force = Some(reading.clone());
+                // What was not taken may be by now; it is not tried with every stir beside it.
+                if why == Why::Heard && says(&self.declined) {
+                    return None;
+                }
                 Some(Change::New(Box::new(reading)))
             }
             Err(report) if self.refused.as_ref() == Some(&report) => None,
@@ -307,6 +336,21 @@ impl Look {
             }
         }
     }
+
+    /// The listener goes by it.
+    fn taken(&mut self, reading: Box<Reading>) {
+        (self.in_force, self.declined) = (Some(reading), None);
+    }
+
+    /// The listener does not go by it: what was in force stays so.
+    fn declined(&mut self, change: Change) {
+        match change {
+            Change::New(reading) => self.declined = Some(reading),
+            // Nobody has heard of it.
+            Change::Refused(_) => self.refused = None,
+            Change::Restored => {}
+        }
+    }
 }
 
 struct Watch<F> {
@@ -314,40 +358,61 @@ struct Watch<F> {
     wakes: Receiver<()>,
     ears: Ears,
     look: Look,
-    on_change: F,
+    heed: F,
 }
 
-impl<F: FnMut(Change)> Watch<F> {
+/// Why the file is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Why {
+    /// Something was heard, which need not have to do with the file.
+    Heard,
+    /// Somebody asked, or it is time.
+    Wanted,
+}
+
+impl<F: FnMut(Change) -> bool> Watch<F> {
     fn run(mut self) {
         while !self.bell.is_stopped() {
-            match self.wakes.recv_timeout(LOOK_EVERY) {
+            let why = match self.wakes.recv_timeout(LOOK_EVERY) {
                 Ok(()) => self.settle(),
-                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) => Why::Wanted,
                 Err(RecvTimeoutError::Disconnected) => return,
-            }
+            };
             if self.bell.is_stopped() {
                 return;
             }
             // A link may lead elsewhere now; the file's own directory is heard of already.
             let _heard = self.ears.listen_to(&self.look.path);
-            if let Some(change) = self.look.again() {
-                let on_change = &mut self.on_change;
-                // A listener that panics has told of it by its panic; the next change may do.
-                let _told = catch_unwind(AssertUnwindSafe(|| on_change(change)));
+            if let Some(change) = self.look.again(why) {
+                self.tell(change);
             }
         }
     }
 
+    fn tell(&mut self, change: Change) {
+        let (heed, told) = (&mut self.heed, change.clone());
+        // A listener that panics has told of it by its panic; the next change may do.
+        let is_taken = catch_unwind(AssertUnwindSafe(|| heed(told))).unwrap_or(true);
+        match change {
+            change if !is_taken => self.look.declined(change),
+            Change::New(reading) => self.look.taken(reading),
+            Change::Refused(_) | Change::Restored => {}
+        }
+    }
+
     /// Waits until it is quiet, unless somebody wants to know now.
-    fn settle(&mut self) {
+    fn settle(&mut self) -> Why {
         let origin = Instant::now();
         let mut settling = Settling::begun(QUIET, LATEST, origin.elapsed());
         while !self.bell.now.swap(false, Ordering::SeqCst) && !self.bell.is_stopped() {
-            let Some(left) = settling.left(origin.elapsed()) else { return };
+            let Some(left) = settling.left(origin.elapsed()) else {
+                return Why::Heard;
+            };
             if self.wakes.recv_timeout(left).is_ok() {
                 settling.again(origin.elapsed());
             }
         }
+        Why::Wanted
     }
 }
 
