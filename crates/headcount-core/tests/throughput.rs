@@ -100,7 +100,11 @@ impl Plant {
 }
 
 fn autoscaler() -> Autoscaler {
-    let bounds = PolicyConfig { workers_max: Some(WORKERS_MAX), ..PolicyConfig::default() };
+    autoscaler_within(WORKERS_MAX)
+}
+
+fn autoscaler_within(workers_max: u32) -> Autoscaler {
+    let bounds = PolicyConfig { workers_max: Some(workers_max), ..PolicyConfig::default() };
     Policy::check(&bounds.or(Preset::throughput().config()), 4)
         .expect("the preset is right")
         .build()
@@ -176,6 +180,53 @@ fn while_nothing_ends_idle_processors_let_it_grow() {
     let computing = World { cpu_busy: Some(0.99), ..long };
     check(computing, &[(9000, 4..=4)]);
     check(World { cpu_busy: None, ..long }, &[(9000, 4..=4)]);
+}
+
+/// The ceilings that are asked for over some minutes within eight workers, then over some more
+/// after the knee has come down to four.
+fn within_eight(world: World) -> [Vec<u32>; 2] {
+    let (mut plant, mut autoscaler) = (Plant::new(world), autoscaler_within(8));
+    let mut asked = [Vec::new(), Vec::new()];
+    for now in 1..=600_000_u64 {
+        let is_later = 300_000 < now;
+        if is_later {
+            plant.world.knee = 4.0;
+        }
+        plant.step();
+        if now % TICK_STEPS == 0 {
+            let decision = autoscaler.tick(&plant.observation());
+            if let Some(wanted) = decision.proposal.wanted {
+                asked[usize::from(is_later)].push(wanted.ceiling);
+            }
+            if let Some(staffing) = decision.resize() {
+                plant.pool.ceiling = staffing.ceiling;
+                autoscaler.applied(&decision);
+            }
+        }
+    }
+    asked
+}
+
+#[test]
+fn what_bounds_keep_from_it_is_not_asked_for_ever_more() {
+    let plain = World { differ: true, ..World::of(50.0, 1e9) };
+    for world in [World { cpu_fill: Some(6.0), ..plain }, World { cpu_fill: Some(30.0), ..plain }] {
+        let [before, after] = within_eight(world);
+        let most = before.iter().max().expect("some");
+        assert!(*most <= 16, "{most} are asked for");
+        let last = &after[after.len() - 100..];
+        assert!(last.iter().all(|size| (3..=6).contains(size)), "{last:?}");
+    }
+}
+
+#[test]
+fn a_ramp_that_bounds_hold_back_sees_a_knee_that_comes_later() {
+    for differ in [false, true] {
+        let [before, after] = within_eight(World { differ, ..World::of(50.0, 1e9) });
+        assert!(before[before.len() - 100..].iter().all(|size| 8 <= *size));
+        let last = &after[after.len() - 100..];
+        assert!(last.iter().all(|size| (3..=6).contains(size)), "{last:?}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //!
 //! Children wait for one another and for the tests by fifos; no test waits for a clock.
 
+mod bounds;
 mod failures;
 mod items;
 mod place;

@@ -1,13 +1,14 @@
 //! What the scalers of a process knew when it ended, for the next one to begin from.
 //!
 //! One line for each scaler: its name, its staffing, and the notes of its autoscaler as numbers.
-//! The file is written beside and put in place by a rename, so that it is whole or not there. What
-//! cannot be read is ignored: then a scaler begins as if it were the first time, by holding.
+//! The file is written beside, brought to the disk, and put in place by a rename, so that it is
+//! whole or not there, also after the power went. What cannot be read is ignored: then a scaler
+//! begins as if it were the first time, by holding.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -27,6 +28,10 @@ const BYTES_MAX: u64 = 16 << 20;
 const SCALERS_MAX: usize = 4096;
 
 /// A file from which scalers begin after a restart.
+///
+/// Scalers are told apart by their names, so these must differ, and be the same after the restart.
+/// Of several under one name the one that decided last is remembered, and all of them begin from
+/// that. A file belongs to one process at a time, and to one `StateFile` in it with its clones.
 ///
 /// ```
 /// use headcount::{Preset, Scaler, StateFile, ThreadPool};
@@ -137,7 +142,10 @@ impl Pages {
 fn write(path: &Path, known: &BTreeMap<String, Known>) -> io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");
-    fs::write(&beside, text(known))?;
+    let mut file = File::create(&beside)?;
+    file.write_all(text(known).as_bytes())?;
+    // A rename can reach the disk before what it puts in place.
+    file.sync_all()?;
     fs::rename(&beside, path)
 }
 
@@ -199,5 +207,17 @@ mod tests {
         assert_eq!(parse(&damaged), Some(pages));
         assert_eq!(parse("headcount state 2\nmails\t1\t3\n"), None);
         assert_eq!(parse(""), None);
+    }
+    #[test]
+    fn what_cannot_be_written_leaves_what_was() {
+        let dir = std::env::temp_dir().join(format!("headcount-whole-{}", std::process::id()));
+        fs::create_dir_all(&dir).expect("a directory");
+        let path = dir.join("state");
+        let before = BTreeMap::from([("mails".to_owned(), known(3, &[7]))]);
+        write(&path, &before).expect("it can be written");
+        fs::create_dir_all(dir.join("state.new")).expect("something in the way");
+        assert!(write(&path, &BTreeMap::new()).is_err());
+        assert_eq!(read(&path), Some(before));
+        fs::remove_dir_all(&dir).ok();
     }
 }

@@ -41,7 +41,8 @@ pub(super) struct Unit {
     // Before the scaler, whose seat at the budget is not given back while there are workers on it.
     pub(super) workers: Workers,
     pub(super) scaler: Scaler,
-    _seat: SeatKept,
+    #[expect(dead_code, reason = "it is there to be dropped last")]
+    seat: SeatKept,
 }
 
 /// The pool's seat at the budget, given back when this goes, whoever else holds its scaler.
@@ -77,8 +78,8 @@ impl Unit {
             builder = builder.trace(recorder);
         }
         let scaler = builder.build().map_err(|error| SystemError::of(&config.name, error))?;
-        let _seat = SeatKept(scaler.clone());
-        Ok(Self { config: config.clone(), workers, scaler, _seat })
+        let seat = SeatKept(scaler.clone());
+        Ok(Self { config: config.clone(), workers, scaler, seat })
     }
 
     /// The workers that the budget keeps free for it.

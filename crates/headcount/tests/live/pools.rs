@@ -36,8 +36,8 @@ fn a_burst_makes_the_threads_rise_to_what_is_needed_and_fall_back() {
     let slo = Preset::slo(Duration::from_millis(20));
     let builder = ThreadPool::builder().name("burst").workers(1..=16);
     let pool = builder.idle_time(Duration::from_millis(50)).autoscale(slo).expect("no fault");
-    // Twelve tasks that can only go on together need twelve workers.
-    let together = Arc::new(Barrier::new(12));
+    // Twelve tasks that can only go on together, and with us, need twelve workers.
+    let together = Arc::new(Barrier::new(13));
     for _ in 0..12 {
         let together = Arc::clone(&together);
         pool.spawn(move || {
@@ -46,6 +46,7 @@ fn a_burst_makes_the_threads_rise_to_what_is_needed_and_fall_back() {
         .expect("there is room");
     }
     until("twelve workers", || workers("burst-") == 12);
+    together.wait();
     pool.await_idle();
     until("one worker", || workers("burst-") == 1);
     assert!(pool.scaler().panics() == 0 && pool.scaler().is_active());

@@ -48,11 +48,12 @@ pub(crate) struct Arguments {
     /// Exactly so many jobs at once in place of a search: 8, 0 (as many as can be), 200%, +2, -1.
     #[arg(short = 'P', short_alias = 'j', long = "jobs", alias = "max-procs")]
     #[arg(value_parser = Jobs::parse, allow_hyphen_values = true, value_name = "N")]
-    #[arg(conflicts_with_all = ["preset", "policy", "slo"], help_heading = "How many at once")]
+    #[arg(conflicts_with_all = ["preset", "policy", "slo", "explain", "trace"])]
+    #[arg(help_heading = "How many at once")]
     pub(super) jobs: Option<Jobs>,
-    /// At least so many jobs at once.
-    #[arg(long, default_value_t = 1, value_name = "N", help_heading = "How many at once")]
-    pub(super) min: u32,
+    /// At least so many jobs at once; 1, or what the file of `--policy` says.
+    #[arg(long, value_name = "N", help_heading = "How many at once")]
+    pub(super) min: Option<u32>,
     /// At most so many jobs at once.
     #[arg(long, value_name = "N", help_heading = "How many at once")]
     pub(super) max: Option<u32>,

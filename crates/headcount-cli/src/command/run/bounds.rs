@@ -63,7 +63,7 @@ pub(super) struct Bounds {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     pub(super) jobs: Option<Jobs>,
-    pub(super) min: u32,
+    pub(super) min: Option<u32>,
     pub(super) max: Option<u32>,
 }
 
@@ -92,7 +92,7 @@ impl Bounds {
             Some(max) => max,
             None => cores.saturating_mul(PER_CORE).max(MAX_LEAST).min(most),
         };
-        let min = asked.min.max(1);
+        let min = asked.min.unwrap_or(1).max(1);
         match min <= max {
             true => Ok(Self { min, max }),
             false => Err(Stop::Misused(format!("--max {max} is below --min {min}"))),
@@ -114,7 +114,7 @@ fn system_most(printing: Printing) -> u32 {
 mod tests {
     use super::*;
 
-    fn check(jobs: Option<&str>, min: u32, max: Option<u32>, expected: &str) {
+    fn check(jobs: Option<&str>, min: Option<u32>, max: Option<u32>, expected: &str) {
         let jobs = jobs.map(|text| Jobs::parse(text).expect("a number of jobs"));
         let told = match Bounds::within(&Asked { jobs, min, max }, 4, 500) {
             Ok(Bounds { min, max }) => format!("{min} to {max}"),
@@ -126,20 +126,20 @@ mod tests {
 
     #[test]
     fn a_search_has_generous_bounds() {
-        check(None, 1, None, "1 to 256");
-        check(None, 0, Some(8), "1 to 8");
-        check(None, 9, Some(8), "--max 8 is below --min 9");
-        check(None, 1, Some(501), "--max 501 is more than the 500");
+        check(None, None, None, "1 to 256");
+        check(None, Some(0), Some(8), "1 to 8");
+        check(None, Some(9), Some(8), "--max 8 is below --min 9");
+        check(None, Some(1), Some(501), "--max 501 is more than the 500");
     }
 
     #[test]
     fn a_fixed_number_is_written_as_for_parallel() {
-        check(Some("8"), 1, None, "8 to 8");
-        check(Some("0"), 1, None, "500 to 500");
-        check(Some("150%"), 1, None, "6 to 6");
-        check(Some("+2"), 1, None, "6 to 6");
-        check(Some("-9"), 1, None, "1 to 1");
-        check(Some("501"), 1, None, "--jobs 501 is more than the 500");
+        check(Some("8"), None, None, "8 to 8");
+        check(Some("0"), None, None, "500 to 500");
+        check(Some("150%"), None, None, "6 to 6");
+        check(Some("+2"), None, None, "6 to 6");
+        check(Some("-9"), None, None, "1 to 1");
+        check(Some("501"), None, None, "--jobs 501 is more than the 500");
         assert!(["", "x", "1.5", "%", "+"].iter().all(|text| Jobs::parse(text).is_err()));
     }
 }

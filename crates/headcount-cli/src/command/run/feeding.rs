@@ -49,9 +49,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8, Stop> {
     let plan = Plan::of(arguments, &command);
     let asked = Asked { jobs: arguments.jobs, min: arguments.min, max: arguments.max };
     let bounds = Bounds::of(&asked, cores(), plan.printing)?;
-    let policy = match arguments.jobs {
-        Some(_) => None,
-        None => Some(sizing::policy(arguments, bounds)?),
+    let sizes = match arguments.jobs {
+        Some(_) => Sizes { bounds, policy: None },
+        None => {
+            let (bounds, policy) = sizing::policy(arguments, bounds)?;
+            Sizes { bounds, policy: Some(policy) }
+        }
     };
     let found = plan.template.program().map(program::find).transpose();
     let done = read_done(arguments, &plan)?;
@@ -70,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8, Stop> {
     };
     let joblog = open_joblog(arguments, &plan)?;
     let run = Arc::new(shared(plan, program, joblog, to));
-    work(arguments, &run, &Sizes { bounds, policy }, &done, &messages)
+    work(arguments, &run, &sizes, &done, &messages)
 }
 
 /// How many at once, and who decides it.

@@ -32,13 +32,16 @@ const RECOVERY_REST: Duration = Duration::from_secs(10);
 /// The pool of a file that `--policy` takes, where there are several.
 const POOL: &str = "run";
 
-/// The policy that was asked for, with our bounds, and nothing wrong in it.
-pub(super) fn policy(arguments: &Arguments, bounds: Bounds) -> Result<PolicyConfig, Stop> {
+/// The policy that was asked for, nothing wrong in it, and the bounds that it ends up with.
+pub(super) fn policy(
+    arguments: &Arguments,
+    bounds: Bounds,
+) -> Result<(Bounds, PolicyConfig), Stop> {
     let written = written(arguments, bounds)?;
-    let most = written.workers_max.filter(|_| arguments.max.is_none()).unwrap_or(bounds.max);
-    let max = most.min(bounds.max);
+    let bounds = bounded(arguments, bounds, &written)?;
+    let Bounds { min, max } = bounds;
     let mut policy = PolicyConfig {
-        workers_min: Some(bounds.min.min(max)),
+        workers_min: Some(min),
         workers_max: Some(max),
         workers_max_allowed: Some(max),
         ..written
@@ -48,12 +51,33 @@ pub(super) fn policy(arguments: &Arguments, bounds: Bounds) -> Result<PolicyConf
         policy.guards.health.get_or_insert(brake);
     }
     match Policy::check(&policy, cores()) {
-        Ok(_) => Ok(policy),
+        Ok(_) => Ok((bounds, policy)),
         Err(faults) => {
             let faults: Vec<_> = faults.iter().map(ToString::to_string).collect();
             Err(Stop::Misused(format!("the policy cannot be run: {}", faults.join("; "))))
         }
     }
+}
+
+/// The bounds of the command line, and of the file where that says nothing.
+fn bounded(arguments: &Arguments, ours: Bounds, written: &PolicyConfig) -> Result<Bounds, Stop> {
+    let Some(file) = &arguments.policy else { return Ok(ours) };
+    let most = written.workers_max.filter(|_| arguments.max.is_none()).unwrap_or(ours.max);
+    let max = most.min(ours.max);
+    let fewest = written.workers_min.unwrap_or(ours.min).max(1);
+    let min = if arguments.min.is_some() { ours.min } else { fewest };
+    if min <= max {
+        return Ok(Bounds { min, max });
+    }
+    let (file, advice) = (file.display(), "give both --min and --max");
+    Err(Stop::Misused(match (arguments.min, arguments.max) {
+        (Some(_), _) => format!("--min {min} is above the max of {max} in {file}; {advice}"),
+        (None, Some(_)) => format!("--max {max} is below the min of {min} in {file}; {advice}"),
+        (None, None) => format!(
+            "the min of {min} in {file} is above the {max} jobs that there may be without being \
+             told; give --max"
+        ),
+    }))
 }
 
 fn written(arguments: &Arguments, bounds: Bounds) -> Result<PolicyConfig, Stop> {

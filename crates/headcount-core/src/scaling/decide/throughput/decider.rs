@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::config::ThroughputConfig;
 use super::generation::{Generation, Measure};
-use super::settled::{REFUSED_MIN, Settled};
+use super::settled::{LIMIT_MAX, REFUSED_MIN, Settled, whole};
 use crate::decide::Decider;
 use crate::scaling::notes::{Noted, Notes, NotesReader};
 use crate::scaling::signal::Unit;
@@ -27,8 +27,6 @@ const FULL: f64 = 0.8;
 const CPU_BUSY_MAX: f64 = 0.75;
 /// Where the ramp stops, a little more than was of use: to be right on average, not at most.
 const SLACK: f64 = 1.05;
-/// No limit grows beyond this.
-const LIMIT_MAX: f64 = 1e12;
 /// How far the ramp goes beyond the busy workers of the best generation before the next one.
 const AHEAD_MAX: f64 = 2.5;
 
@@ -145,7 +143,8 @@ impl Throughput {
         let complete = measure.filter(|m| m.busy.max(TASKS_MIN) <= m.count);
         if let Some(measure) = complete {
             self.generation = Some(Generation::begin(now, pool));
-            if let Some(limit) = self.judged(&measure) {
+            let held = Some(f64::from(pool.ceiling)).filter(|_| self.is_held_back(pool, &measure));
+            if let Some(limit) = self.judged(&measure).or(held) {
                 self.settle(now, Settled::beyond(now, limit));
                 return;
             }
@@ -202,6 +201,14 @@ impl Throughput {
         Some(peak.busy.max(measure.useful(&peak)) * SLACK)
     }
 
+    /// Others hold the ceiling below the ramp, so no generation will say what more would bring,
+    /// and as many as before get far less done: a knee below the ceiling that came later.
+    fn is_held_back(&self, pool: &PoolSnapshot, measure: &Measure) -> bool {
+        let Some(peak) = &self.peak else { return false };
+        let lost = measure.step(peak).min(0.0) - measure.gain(peak);
+        pool.ceiling < whole(self.ramp) && STEP_MIN + Z_MIN * measure.noise(peak) < lost
+    }
+
     /// As far as the ramp may go on what is known so far.
     fn ahead_max(&self) -> f64 {
         let begin = f64::from(self.config.start.max(1)) * 2.0;
@@ -228,13 +235,14 @@ impl Throughput {
             return;
         }
         self.generation = Some(Generation::begin(now, pool));
-        match settled.trying {
-            Some(_) => {
+        match (settled.trying, settled.followed(pool.ceiling)) {
+            (Some(_), Some(limit)) => {
                 let gain = |base: Measure| measure.gain(&base) / measure.step(&base);
                 self.gain = settled.base.map(gain).filter(|gain| gain.is_finite());
-                settled.tried(now, &measure, self.config.gain_min);
+                settled.tried(now, limit, &measure, self.config.gain_min);
             }
-            None => Self::rested(now, &measure, &mut settled),
+            (Some(_), None) => settled.untested(now),
+            (None, _) => Self::rested(now, &measure, &mut settled, pool.ceiling),
         }
         if whole(settled.cap()) != whole(was.cap()) {
             self.generation = None;
@@ -244,12 +252,12 @@ impl Throughput {
     }
 
     /// A measure of a pool in which nothing is being tried.
-    fn rested(now: Timestamp, measure: &Measure, settled: &mut Settled) {
+    fn rested(now: Timestamp, measure: &Measure, settled: &mut Settled, ceiling: u32) {
         match settled.base {
             Some(base) if base.error_rate + REFUSED_MIN < measure.error_rate => {
                 settled.refused(now, measure.useful(&base));
             }
-            _ => settled.rested(now, *measure),
+            _ => settled.rested(now, *measure, ceiling),
         }
     }
 
@@ -307,9 +315,4 @@ impl Decider for Throughput {
         (self.peak, (self.gain, (self.filled, self.settle_until))) = Noted::read(notes)?;
         (1.0..=LIMIT_MAX).contains(&self.ramp).then_some(())
     }
-}
-
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // `as` saturates.
-fn whole(workers: f64) -> u32 {
-    workers.round() as u32
 }

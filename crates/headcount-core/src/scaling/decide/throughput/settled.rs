@@ -6,6 +6,8 @@ use super::generation::Measure;
 use crate::Timestamp;
 use crate::scaling::notes::{Noted, Notes, NotesReader};
 
+/// No limit grows beyond this.
+pub(super) const LIMIT_MAX: f64 = 1e12;
 /// How far a try goes: a quarter more, a fifth fewer.
 const UP: f64 = 1.25;
 const DOWN: f64 = 0.8;
@@ -45,7 +47,7 @@ pub(super) struct Settled {
 
 impl Settled {
     pub(super) fn at(now: Timestamp, limit: f64) -> Self {
-        let limit = limit.max(1.0);
+        let limit = limit.clamp(1.0, LIMIT_MAX);
         let (pause, next_try) = (PAUSE_MIN, now);
         Self { limit, base: None, trying: None, way: Way::Up, stride: UP, next_try, pause }
     }
@@ -60,26 +62,53 @@ impl Settled {
         self.trying.unwrap_or(self.limit)
     }
 
-    /// Takes in a measure at the limit, and begins a try if it is time for one.
-    pub(super) fn rested(&mut self, now: Timestamp, measure: Measure) {
+    /// Takes in a measure at the limit, or at the ceiling in force where others hold it lower, and
+    /// begins a try from there if it is time for one.
+    pub(super) fn rested(&mut self, now: Timestamp, measure: Measure, ceiling: u32) {
         self.base = Some(measure);
         if now < self.next_try {
             return;
         }
+        let from = self.limit.min(f64::from(ceiling));
         let next = match self.way {
-            Way::Up => (self.limit * self.stride).max(self.limit + 1.0),
-            Way::Down => (self.limit * DOWN).min(self.limit - 1.0),
+            // What is allowed already is not in force: there is nothing to ask for.
+            Way::Up if ceiling < whole(self.limit) => return self.untested(now),
+            Way::Up => (self.limit * self.stride).max(self.limit + 1.0).min(LIMIT_MAX),
+            Way::Down => (from * DOWN).min(from - 1.0),
         };
         // Of two workers one is no small step.
-        match next < self.limit * DOWN_LEAST {
+        match next < from * DOWN_LEAST {
             true => self.turn(now),
             false => self.trying = Some(next),
         }
     }
 
-    /// Takes in what a try measured: by how much more got done, of what was asked for.
-    pub(super) fn tried(&mut self, now: Timestamp, measure: &Measure, gain_min: f64) {
-        let (Some(limit), Some(base)) = (self.trying.take(), self.base) else { return };
+    /// As far as the ceiling in force followed what is being tried; nothing where it did not.
+    pub(super) fn followed(&self, ceiling: u32) -> Option<f64> {
+        let trying = self.trying?;
+        match self.way {
+            _ if ceiling == whole(trying) => Some(trying),
+            // Part of the way up is a smaller try.
+            Way::Up if whole(self.limit) < ceiling && ceiling < whole(trying) => {
+                Some(f64::from(ceiling))
+            }
+            _ => None,
+        }
+    }
+
+    /// Others held the ceiling where it was, so nothing was learnt, and asking again soon will not
+    /// help: a longer pause.
+    pub(super) fn untested(&mut self, now: Timestamp) {
+        self.trying = None;
+        self.stride = UP;
+        self.pause = self.pause.saturating_mul(2).min(PAUSE_MAX);
+        self.turn(now);
+    }
+
+    /// Takes in what a try measured that got as far as `limit`: by how much more got done, of what
+    /// was asked for.
+    pub(super) fn tried(&mut self, now: Timestamp, limit: f64, measure: &Measure, gain_min: f64) {
+        let (Some(_), Some(base)) = (self.trying.take(), self.base) else { return };
         // Fewer workers may lose that little, more must gain that much.
         let is_better = gain_min * measure.step(&base) < measure.gain(&base);
         if is_better {
@@ -134,11 +163,19 @@ impl Noted for Settled {
         (self.next_try, self.pause).write(notes);
     }
     fn read(notes: &mut NotesReader<'_>) -> Option<Self> {
-        let (limit, (base, trying)) = Noted::read(notes)?;
+        let (limit, (base, trying)): (f64, (_, Option<f64>)) = Noted::read(notes)?;
         let (is_up, stride) = Noted::read(notes)?;
         let (next_try, pause) = Noted::read(notes)?;
         let way = if is_up { Way::Up } else { Way::Down };
-        let is_sound = 1.0 <= limit && (UP..=UP_MAX).contains(&stride);
+        let is_limit = |limit: f64| (1.0..=LIMIT_MAX).contains(&limit);
+        let is_sound = is_limit(limit) && trying.is_none_or(is_limit);
+        let is_sound = is_sound && (UP..=UP_MAX).contains(&stride);
         Some(Self { limit, base, trying, way, stride, next_try, pause }).filter(|_| is_sound)
     }
+}
+
+/// So many workers in whole ones.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // `as` saturates.
+pub(super) fn whole(workers: f64) -> u32 {
+    workers.round() as u32
 }
