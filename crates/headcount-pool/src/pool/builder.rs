@@ -141,7 +141,7 @@ impl<K: Kind> Builder<K> {
     }
 
     /// Lets tasks leave the line in another order.
-    #[cfg(test)]
+    #[cfg(all(test, not(loom)))]
     pub(crate) fn order(mut self, order: Box<dyn Order<Entry<K::Work>>>) -> Self {
         self.order = Some(order);
         self

@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
     /// Exactly so many jobs at once in place of a search: 8, 0 (as many as can be), 200%, +2, -1.
     #[arg(short = 'P', short_alias = 'j', long = "jobs", alias = "max-procs")]
     #[arg(value_parser = Jobs::parse, allow_hyphen_values = true, value_name = "N")]
-    #[arg(conflicts_with_all = ["preset", "policy", "slo", "explain", "trace"])]
+    #[arg(conflicts_with_all = ["preset", "policy", "slo", "explain", "trace", "min", "max"])]
     #[arg(help_heading = "How many at once")]
     pub(super) jobs: Option<Jobs>,
     /// At least so many jobs at once; 1, or what the file of `--policy` says.
