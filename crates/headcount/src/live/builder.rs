@@ -9,7 +9,6 @@ use headcount_core::decide::DeciderConfig;
 use headcount_core::{
     Autoscaler, Bounds, Extras, Fault, Mode, Policy, PolicyConfig, Resizable, Staffing,
 };
-
 use headcount_pool::policy::CircuitBreaker;
 
 use super::budget::{Budget, Seat, Share};

@@ -67,17 +67,25 @@ impl Inner {
         decision: &Decision,
     ) {
         let applied = self.apply(&mut state, observation, decision);
-        let (notes, policy) = (state.autoscaler.save(), state.written.clone());
         state.remember(observation.clone(), decision);
+        match self.records.is_empty() {
+            // Most have nowhere to write to, and what would be written is not made then.
+            true => drop(state),
+            false => self.record(state, observation, decision),
+        }
+        if applied {
+            self.audience.tell(&ScalerEvent::Scaled(Box::new(*decision)));
+        }
+    }
+
+    fn record(&self, state: MutexGuard<'_, State>, observation: &Observation, decision: &Decision) {
+        let (notes, policy) = (state.autoscaler.save(), state.written.clone());
         // Taken before the other is released, so that rows stand in the order of their ticks.
         let recording = lock(&self.recording);
         drop(state);
         let tick = Tick { pool: &self.name, observation, decision, notes: &notes, policy: &policy };
         self.records.iter().for_each(|record| record.record(&tick));
         drop(recording);
-        if applied {
-            self.audience.tell(&ScalerEvent::Scaled(Box::new(*decision)));
-        }
     }
 
     /// Resizes, if there is anything to do, and says whether there was. Nobody else resizes.
@@ -104,6 +112,9 @@ impl Inner {
 
     /// Notes down by which policy it goes from now on, and what it remembers.
     pub(super) fn record_policy(&self, state: MutexGuard<'_, State>) {
+        if self.records.is_empty() {
+            return;
+        }
         let notes = state.autoscaler.save();
         let mode = Some(state.autoscaler.mode());
         let policy = PolicyConfig { mode, ..state.written.clone() };
