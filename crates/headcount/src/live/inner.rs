@@ -84,6 +84,12 @@ impl State {
         }
     }
 
+    /// The same with another policy.
+    pub(super) fn fit_for(&self, policy: PolicyConfig) -> Fit {
+        let (make_extras, surroundings) = (self.make_extras.clone(), self.surroundings.clone());
+        Fit { policy, make_extras, surroundings }
+    }
+
     /// Takes over what does not depend on the policy.
     pub(super) fn go_on_from(&mut self, before: Self) {
         self.externals = before.externals;

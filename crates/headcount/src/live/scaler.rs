@@ -177,9 +177,7 @@ impl Scaler {
         self.refit_with(|state| {
             let mut policy = state.written.clone();
             policy.guards.health = enabled.then(|| policy.guards.health.unwrap_or_default());
-            let (make_extras, surroundings) =
-                (state.make_extras.clone(), state.surroundings.clone());
-            Fit { policy, make_extras, surroundings }
+            state.fit_for(policy)
         })
     }
 
@@ -208,11 +206,7 @@ impl Scaler {
     /// When something is wrong with the policy, all of it told at once. Then nothing changes.
     pub fn set_policy(&self, policy: impl Into<PolicyConfig>) -> Result<(), PolicyError> {
         let policy = policy.into();
-        self.refit_with(|state| Fit {
-            policy,
-            make_extras: state.make_extras.clone(),
-            surroundings: state.surroundings.clone(),
-        })
+        self.refit_with(|state| state.fit_for(policy))
     }
 
     /// Goes by something else from now on.
