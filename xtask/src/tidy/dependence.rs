@@ -23,13 +23,19 @@ enum Outside {
     Any,
     /// These only, and only as options: the crate is pure and builds without them.
     Options(&'static [&'static str]),
+    /// These only: the crate is pure, and so are they.
+    Pure(&'static [&'static str]),
 }
 
 const CORE: &str = "headcount-core";
 
 const PLACES: [Place; 9] = [
     Place { name: CORE, inside: &[], outside: Outside::Options(&["serde"]) },
-    Place { name: "headcount-sim", inside: &[CORE], outside: Outside::Options(&["serde"]) },
+    Place {
+        name: "headcount-sim",
+        inside: &[CORE],
+        outside: Outside::Pure(&["clarabel", "flate2", "rand", "rand_chacha", "rand_distr"]),
+    },
     Place { name: "headcount-pool", inside: &[CORE], outside: Outside::Any },
     Place { name: "headcount-queue", inside: &[CORE], outside: Outside::Any },
     Place { name: "headcount-fleet", inside: &[CORE], outside: Outside::Any },
@@ -85,6 +91,7 @@ fn wrong_dependency(place: &Place, members: &[Package], dependency: &Dependency)
         _ if is_inside => place.inside.contains(&name),
         Outside::Any => true,
         Outside::Options(options) => options.contains(&name) && dependency.optional,
+        Outside::Pure(pure) => pure.contains(&name),
     };
     (!allowed).then(|| {
         let kind = if dependency.optional { "optionally on" } else { "on" };
@@ -99,6 +106,7 @@ fn allowed_list(place: &Place) -> String {
         Outside::Options(options) => {
             list.extend(options.iter().map(|name| format!("{name} as an option")));
         }
+        Outside::Pure(pure) => list.extend(pure.iter().map(ToString::to_string)),
     }
     list.join(", ")
 }

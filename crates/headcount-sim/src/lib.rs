@@ -1,0 +1,11 @@
+//! Know before production: queueing maths, a simulator that drives the same code as the live
+//! loop, and a bound on what any policy could have done.
+//!
+//! Pure: time is made up, chance comes from a seed, nothing is read or written. The same seed
+//! makes the same run, byte for byte.
+//!
+//! - [`load`]: what arrives when, and how much work it is.
+
+#![forbid(unsafe_code)]
+
+pub mod load;
