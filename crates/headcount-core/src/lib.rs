@@ -9,6 +9,7 @@
 //! - [`health`]: the state of the machine as a score and a zone.
 //! - [`roster`]: who is parked, busy, starting or leaving, and when a pool hires.
 //! - [`share`]: a budget divided fairly.
+//! - [`spans`]: measured spans of time, counted by size.
 //!
 //! The feature `serde`, off by default, gives observations, decisions, notes and policies a form
 //! that can be written down.
@@ -42,6 +43,7 @@ mod scaling;
 pub mod health;
 pub mod roster;
 pub mod share;
+pub mod spans;
 
 pub use inline::{List, Name, NameError};
 pub use policy::{
@@ -51,8 +53,8 @@ pub use scaling::guard::Bounds;
 pub use scaling::{
     Autoscaler, Brake, Breaker, Comparison, Counters, Decision, Direction, Estimate, Evidence,
     Explained, ExplainedFully, ExternalError, Externals, History, Known, LogSums, ManualTarget,
-    MemoryUse, Mode, Noted, Notes, NotesReader, Observation, Poke, PoolSnapshot, Proposal, Reason,
-    Resizable, RestoreError, SIGNALS_MAX, Sample, Situation, Staffing, Statistics, Stats, decide,
-    guard, signal,
+    MemoryUse, Mode, NextLook, Noted, Notes, NotesReader, Observation, Poke, PoolSnapshot,
+    Proposal, Pulse, Reason, Resizable, RestoreError, SIGNALS_MAX, Sample, Situation, Staffing,
+    Statistics, Stats, decide, guard, signal,
 };
 pub use time::{Calendar, Clock, Timestamp, Weekday};

@@ -5,7 +5,13 @@
 //! makes the same run, byte for byte.
 //!
 //! - [`load`]: what arrives when, and how much work it is.
+//! - [`world`]: what pools live in, and what goes wrong there.
+//! - [`run`]: the simulation, event by event, and how well it went.
 
 #![forbid(unsafe_code)]
 
+mod dice;
+
 pub mod load;
+pub mod run;
+pub mod world;

@@ -16,6 +16,7 @@ mod direction;
 mod history;
 mod mode;
 mod notes;
+mod pulse;
 mod resizable;
 mod situation;
 mod staffing;
@@ -34,6 +35,7 @@ pub use observation::{
     Statistics,
 };
 pub use proposal::{Comparison, Estimate, Evidence, Proposal, Reason};
+pub use pulse::{NextLook, Pulse};
 pub use resizable::{Poke, Resizable};
 pub use situation::{Known, Situation};
 pub use staffing::Staffing;

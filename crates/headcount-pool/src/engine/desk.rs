@@ -22,8 +22,8 @@ use super::notice::{QUICK, REPORT, ROOM, SUMMON};
 use super::staff::Staff;
 use super::timers::{Alarm, Timers};
 use super::watchdog::Watchdog;
-use crate::spans::Window;
 use crate::sync::atomic::{Ordering, fence};
+use headcount_core::spans::Window;
 
 /// While tasks are short, another worker is woken for each so many that wait.
 const SHORT_TASKS_EACH: u64 = 64;

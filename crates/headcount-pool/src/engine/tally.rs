@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 
-use crate::spans::{SharedSpans, Spans};
+use headcount_core::spans::Spans;
+
+use crate::spans::SharedSpans;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// How a task ended.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use headcount_core::{Counters, PoolSnapshot, Timestamp};
 
-use crate::spans::RecentSpans;
+use headcount_core::spans::RecentSpans;
 
 /// How the work under a permit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

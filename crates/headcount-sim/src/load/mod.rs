@@ -1,5 +1,11 @@
 //! What arrives when, and how much work it is.
 
+mod arrivals;
 mod job;
+mod sizes;
+mod workload;
 
+pub use arrivals::{Arrivals, Buckets};
 pub use job::Job;
+pub use sizes::Sizes;
+pub use workload::{Load, LoadError};

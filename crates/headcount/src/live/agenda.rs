@@ -2,19 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use headcount_core::Timestamp;
+use headcount_core::{NextLook, Timestamp};
 
 /// The number of one that is looked at.
 pub(super) type Member = u64;
-
-/// When one is to be looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Next {
-    /// If nothing happens.
-    pub(super) due: Timestamp,
-    /// If it calls.
-    pub(super) called: Timestamp,
-}
 
 /// Who is to be looked at, and when.
 #[derive(Debug)]
@@ -27,7 +18,7 @@ pub(super) struct Agenda<T> {
 struct Entry<T> {
     one: T,
     /// `None`: it is being looked at.
-    next: Option<Next>,
+    next: Option<NextLook>,
     called: bool,
     /// Somebody wants it to be looked at once more, now.
     hastened: bool,
@@ -35,7 +26,7 @@ struct Entry<T> {
 
 impl<T> Entry<T> {
     fn due(&self) -> Option<Timestamp> {
-        let Next { due, called } = self.next?;
+        let NextLook { due, called } = self.next?;
         Some(match self.hastened {
             true => Timestamp::ORIGIN,
             false if self.called => due.min(called),
@@ -52,7 +43,7 @@ impl<T: Clone> Agenda<T> {
     /// Takes one in, due at once.
     pub(super) fn add(&mut self, one: T) -> Member {
         self.next += 1;
-        let at_once = Next { due: Timestamp::ORIGIN, called: Timestamp::ORIGIN };
+        let at_once = NextLook { due: Timestamp::ORIGIN, called: Timestamp::ORIGIN };
         let entry = Entry { one, next: Some(at_once), called: false, hastened: false };
         self.entries.insert(self.next, entry);
         self.next
@@ -64,7 +55,7 @@ impl<T: Clone> Agenda<T> {
     }
 
     /// It was looked at. One that was forgotten meanwhile stays so.
-    pub(super) fn looked(&mut self, member: Member, next: Next) {
+    pub(super) fn looked(&mut self, member: Member, next: NextLook) {
         if let Some(entry) = self.entries.get_mut(&member) {
             entry.next = Some(next);
         }
@@ -118,8 +109,8 @@ impl<T: Clone> Agenda<T> {
 mod tests {
     use super::*;
 
-    fn at(due: u64, called: u64) -> Next {
-        Next { due: Timestamp::from_secs(due), called: Timestamp::from_secs(called) }
+    fn at(due: u64, called: u64) -> NextLook {
+        NextLook { due: Timestamp::from_secs(due), called: Timestamp::from_secs(called) }
     }
 
     /// Who is due at that second.

@@ -2,9 +2,9 @@
 
 use std::sync::MutexGuard;
 
-use headcount_core::{Decision, Observation, PolicyConfig, Timestamp};
+use headcount_core::{Decision, NextLook, Observation, PolicyConfig, Timestamp};
 
-use super::agenda::{Member, Next};
+use super::agenda::Member;
 use super::event::ScalerEvent;
 use super::inner::{Inner, State};
 use super::surroundings::Tick;
@@ -13,7 +13,7 @@ use crate::sync::lock;
 
 impl Inner {
     /// Looks, decides and acts, and says when to look again. `None`: it was stopped meanwhile.
-    pub(super) fn turn(&self, member: Member) -> Option<Next> {
+    pub(super) fn turn(&self, member: Member) -> Option<NextLook> {
         let mut state = lock(&self.state);
         if state.member != Some(member) {
             return None;

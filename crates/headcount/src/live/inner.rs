@@ -6,15 +6,14 @@ use std::sync::{Arc, Mutex};
 
 use headcount_core::guard::Ruling;
 use headcount_core::{
-    Autoscaler, Decision, Externals, Extras, Mode, Observation, Poke, Policy, PolicyConfig,
-    Resizable, Staffing, Timestamp,
+    Autoscaler, Decision, Externals, Extras, Mode, NextLook, Observation, Poke, Policy,
+    PolicyConfig, Pulse, Resizable, Staffing, Timestamp,
 };
 
-use super::agenda::{Member, Next};
+use super::agenda::Member;
 use super::budget::Seat;
 use super::driver::Driver;
 use super::event::{Audience, ScalerEvent};
-use super::pulse::Pulse;
 use super::surroundings::{Record, Surroundings};
 use crate::sync::lock;
 
@@ -127,7 +126,7 @@ impl Inner {
     }
 
     /// A tick panicked, saying this.
-    pub(super) fn panicked(&self, message: String) -> Next {
+    pub(super) fn panicked(&self, message: String) -> NextLook {
         let now = self.now();
         let next = {
             let mut state = lock(&self.state);

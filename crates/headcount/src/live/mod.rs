@@ -3,7 +3,7 @@
 //! A [`Scaler`] joins something [`Resizable`](headcount_core::Resizable) to a policy. A [`Driver`]
 //! looks at all of them, each when it is due: it gathers what is known, has the policy decide,
 //! applies what came out and records it (`cycle.rs`, the whole loop). When to look is decided in
-//! `pulse.rs` and `agenda.rs`, which know no clock.
+//! `agenda.rs` and the core's `Pulse`, which know no clock.
 //!
 //! What the lock of a scaler protects is one turn: nobody else looks, decides or acts in it. The
 //! lock is held while the pool is asked and resized, so whatever the pool calls back from there
@@ -17,7 +17,6 @@ mod cycle;
 mod inner;
 
 mod agenda;
-mod pulse;
 
 mod builder;
 mod event;

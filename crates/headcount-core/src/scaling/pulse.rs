@@ -7,9 +7,7 @@
 
 use std::time::Duration;
 
-use headcount_core::{Counters, Decision, Observation, Policy, Timestamp};
-
-use super::agenda::Next;
+use crate::{Counters, Decision, Observation, Policy, Timestamp};
 
 /// At rest the interval is doubled, as long as it is no longer than this.
 const REST_MAX: Duration = Duration::from_secs(2);
@@ -19,9 +17,36 @@ const QUIET_LOOKS: u32 = 3;
 /// interval.
 const CALLED_PART: u32 = 4;
 
-/// When to look again.
+/// When a pool is to be looked at.
+///
+/// ```
+/// use headcount_core::{NextLook, Timestamp};
+///
+/// let next = NextLook { due: Timestamp::from_secs(2), called: Timestamp::from_secs(1) };
+/// assert!(next.called < next.due, "a pool that calls is looked at sooner");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NextLook {
+    /// If nothing happens.
+    pub due: Timestamp,
+    /// If it calls.
+    pub called: Timestamp,
+}
+
+/// Says when to look again.
+///
+/// ```
+/// use headcount_core::{Observation, Policy, PoolSnapshot, Preset, Pulse, Staffing, Timestamp};
+///
+/// let policy = Policy::check(&Preset::gopipe().config(), 8).expect("no fault");
+/// let (mut autoscaler, mut pulse) = (policy.build(), Pulse::of(&policy));
+/// let busy = PoolSnapshot::at_work(Staffing::exactly(2), 2);
+/// let observation = Observation::new(Timestamp::from_secs(5), busy);
+/// let next = pulse.looked(&observation, &autoscaler.tick(&observation));
+/// assert_eq!(next.due, Timestamp::from_secs(6), "gopipe looks every second");
+/// ```
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pulse {
+pub struct Pulse {
     tick: Duration,
     /// Whether a look between two ticks does no harm: nothing counts them.
     any_time: bool,
@@ -33,7 +58,8 @@ pub(super) struct Pulse {
 impl Pulse {
     /// As a policy has it. Those that leave hiring to the pool go by time, whatever the number of
     /// looks; others may count them.
-    pub(super) fn of(policy: &Policy) -> Self {
+    #[must_use]
+    pub fn of(policy: &Policy) -> Self {
         Self::new(policy.tick(), policy.decider().leaves_hiring_to_the_pool())
     }
 
@@ -43,7 +69,7 @@ impl Pulse {
     }
 
     /// Looked, and decided this: says when to look again.
-    pub(super) fn looked(&mut self, observation: &Observation, decision: &Decision) -> Next {
+    pub fn looked(&mut self, observation: &Observation, decision: &Decision) -> NextLook {
         let counters = observation.pool.counters;
         let moved = self.counters.replace(counters) != Some(counters);
         self.quiet = match moved || !is_at_rest(observation, decision) {
@@ -55,12 +81,13 @@ impl Pulse {
             false => (self.interval * 2).min(REST_MAX).max(self.tick),
         };
         let called = if self.any_time { self.tick / CALLED_PART } else { self.tick };
-        Next { due: observation.at + self.interval, called: observation.at + called }
+        NextLook { due: observation.at + self.interval, called: observation.at + called }
     }
 
     /// It could not be looked at: when to try again.
-    pub(super) fn missed(&self, now: Timestamp) -> Next {
-        Next { due: now + self.tick, called: now + self.tick }
+    #[must_use]
+    pub fn missed(&self, now: Timestamp) -> NextLook {
+        NextLook { due: now + self.tick, called: now + self.tick }
     }
 }
 
@@ -74,7 +101,7 @@ fn is_at_rest(observation: &Observation, decision: &Decision) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use headcount_core::{PoolSnapshot, Preset, Staffing};
+    use crate::{PoolSnapshot, Preset, Staffing};
 
     use super::*;
 

@@ -1,0 +1,22 @@
+//! The simulation: virtual time, and the very same `Autoscaler`, `Roster` and `Pulse` as live.
+//!
+//! A [`Simulation`] is a list of pools in a world. It goes from event to event: a job comes, a
+//! worker is there, a job ends, a look is due, the world changes. At one and the same moment things
+//! happen in that order, and pools in the order of their list, so a run depends on nothing but its
+//! setup.
+
+mod setup;
+mod simulation;
+mod pool;
+mod line;
+mod work;
+mod books;
+mod budget;
+mod checks;
+mod score;
+
+pub use books::{Books, Moment};
+pub use checks::Violation;
+pub use score::{Promise, Score};
+pub use setup::{PoolSetup, Setup};
+pub use simulation::Simulation;
