@@ -44,11 +44,6 @@ impl Dice {
         ((self.share() * n as f64) as usize).min(n.saturating_sub(1))
     }
 
-    /// Evenly between two numbers.
-    pub(crate) fn between(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * self.share()
-    }
-
     /// Exponential, of mean 1.
     pub(crate) fn exponential(&mut self) -> f64 {
         Exp1.sample(&mut self.0)

@@ -4,6 +4,7 @@
 //! Pure: time is made up, chance comes from a seed, nothing is read or written. The same seed
 //! makes the same run, byte for byte.
 //!
+//! - [`maths`]: how long a line is, and how many workers keep it short.
 //! - [`load`]: what arrives when, and how much work it is.
 //! - [`world`]: what pools live in, and what goes wrong there.
 //! - [`run`]: the simulation, event by event, and how well it went.
@@ -13,5 +14,6 @@
 mod dice;
 
 pub mod load;
+pub mod maths;
 pub mod run;
 pub mod world;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use headcount_core::Timestamp;
 
+use super::trace_file;
 use crate::dice::Dice;
 
 /// How many jobs are expected in each step of time.
@@ -125,6 +126,12 @@ impl Buckets {
     }
 }
 
+impl From<trace_file::Arrivals> for Buckets {
+    fn from(file: trace_file::Arrivals) -> Self {
+        Self::new(file.step, file.counts)
+    }
+}
+
 /// A way for jobs to come, in jobs a second.
 ///
 /// ```
@@ -185,7 +192,7 @@ pub enum Arrivals {
         /// How long the silence lasts.
         off: Duration,
     },
-    /// Bursty at every scale: each half of a stretch gets `bias` or the rest of its jobs, by chance.
+    /// Bursty at every scale: each half of a stretch has `bias` or the rest of its jobs.
     SelfSimilar {
         /// Jobs a second, on average.
         mean: f64,

@@ -3,6 +3,7 @@
 mod arrivals;
 mod job;
 mod sizes;
+pub mod trace_file;
 mod workload;
 
 pub use arrivals::{Arrivals, Buckets};

@@ -17,7 +17,7 @@ use headcount_core::Timestamp;
 /// assert_eq!(database.knee_at(Timestamp::from_secs(59)), 40.0);
 /// assert_eq!(database.knee_at(Timestamp::from_secs(61)), 20.0);
 /// assert_eq!(database.slowness(40.0, 40.0), 1.0);
-/// assert!(2.0 < database.slowness(80.0, 40.0), "twice the calls, and they are in each other's way");
+/// assert!(2.0 < database.slowness(80.0, 40.0), "they are in each other's way");
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Downstream {
