@@ -102,7 +102,8 @@ fn a_steady_load_leaves_the_ceiling_alone() {
 #[test]
 fn every_belief_is_shown() {
     let knee = |load| Stage::load(60.0, load).knee(40.0);
-    let run = Setting::default().run(&[knee(20.0), knee(50.0)]);
+    // Beyond the knee from the start, where only a probe can tell.
+    let run = Setting::default().run(&[knee(60.0), knee(50.0)]);
     let estimates = &run.last().decision.proposal.estimates;
     let names: Vec<_> = estimates.iter().map(|e| e.name.to_string()).collect();
     let all = "wait_budget trust worked knee_phase knee service_at_rest rest_proven inflation \

@@ -44,13 +44,15 @@ pub(super) struct Bound {
     used: Timestamp,
     /// The failures that set it, where any did.
     pub(super) refusal: Option<Refusal>,
+    /// The inflation that set it in a hurry, until it is known whether that was right.
+    pub(super) alarm: Option<f64>,
 }
 
 impl Bound {
     pub(super) fn new(now: Timestamp, limit: f64, refusal: Option<Refusal>) -> Self {
         let limit = limit.clamp(1.0, LIMIT_MAX);
         let regrow = REGROW_VERDICT;
-        Self { limit, clean: limit, verdict: limit, regrow, used: now, refusal }
+        Self { limit, clean: limit, verdict: limit, regrow, used: now, refusal, alarm: None }
     }
 
     /// Whether a window tells of this limit, and not of a lower one that somebody else set.
@@ -104,18 +106,19 @@ impl Bound {
     fn is_sound(&self) -> bool {
         let Self { limit, clean, verdict, .. } = *self;
         let is_ordered = 1.0 <= verdict && verdict <= clean && clean <= limit;
-        is_ordered && limit <= LIMIT_MAX && (0.0..=REGROW_GONE).contains(&self.regrow)
+        let is_alarm = self.alarm.is_none_or(|inflation| 1.0 <= inflation);
+        is_ordered && is_alarm && limit <= LIMIT_MAX && (0.0..=REGROW_GONE).contains(&self.regrow)
     }
 }
 
 impl Noted for Bound {
     fn write(&self, notes: &mut Notes) {
         (self.limit, (self.clean, self.verdict)).write(notes);
-        (self.regrow, (self.used, self.refusal)).write(notes);
+        (self.regrow, (self.used, (self.refusal, self.alarm))).write(notes);
     }
     fn read(notes: &mut NotesReader<'_>) -> Option<Self> {
         let (limit, (clean, verdict)) = Noted::read(notes)?;
-        let (regrow, (used, refusal)) = Noted::read(notes)?;
-        Some(Self { limit, clean, verdict, regrow, used, refusal }).filter(Self::is_sound)
+        let (regrow, (used, (refusal, alarm))) = Noted::read(notes)?;
+        Some(Self { limit, clean, verdict, regrow, used, refusal, alarm }).filter(Self::is_sound)
     }
 }

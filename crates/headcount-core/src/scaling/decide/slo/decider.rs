@@ -56,7 +56,7 @@ impl Slo {
     }
 
     fn observe(&mut self, situation: &Situation<'_>) {
-        let finding = self.knee.observe(situation, self.trust.worked());
+        let finding = self.knee.observe(situation, self.trust.worked(), self.trust.known());
         self.trust.observe(situation.now(), situation.pool().busy, finding);
     }
 

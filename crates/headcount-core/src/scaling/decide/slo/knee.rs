@@ -43,6 +43,8 @@ const TASKS_MIN: f64 = 80.0;
 const TASKS_MIN_SURE: f64 = 200.0;
 /// Service times that the first window lasts: a shorter one holds the short tasks only.
 const SERVICES_MIN_FIRST: f64 = 6.0;
+/// The same where the busy workers become more or fewer meanwhile.
+const SERVICES_MIN_UNSTEADY: f64 = 60.0;
 /// Service times that a later window lasts.
 const SERVICES_MIN: f64 = 2.0;
 /// Ticks in a window, and in one of a bound pool. Where service times are worked out from busy
@@ -50,10 +52,23 @@ const SERVICES_MIN: f64 = 2.0;
 const TICKS_MIN: u32 = 3;
 const TICKS_MIN_BOUND: u32 = 5;
 const TICKS_MIN_COUNTERS: u32 = 10;
+/// When it is an alarm: so many times the workers that ever worked, so many tasks, so much longer,
+/// and so surely.
+const ALARM_BEYOND: f64 = 1.15;
+const ALARM_TASKS_MIN: f64 = 40.0;
+const ALARM_INFLATION: f64 = 1.4;
+const ALARM_Z: f64 = 5.0;
+/// How much of the inflation is left once chance has no part in it.
+const ALARM_CHANCE: f64 = 0.85;
+/// The share of the workers that is kept at most.
+const ALARM_KEPT: f64 = 0.67;
+/// What the inflation becomes at most, as a factor, where bigger tasks were the reason. More than
+/// that is neither: other tasks, that tell nothing of those before.
+const ALARM_LEFT_MAX: f64 = 3.0;
 /// Workers from which on giving up a third tells anything.
 const PROBE_BUSY_MIN: f64 = 2.5;
 /// How long it is taken for granted that all workers help, once it was shown.
-const PROOF_SPAN: Duration = Duration::from_secs(30);
+const PROOF_SPAN: Duration = Duration::from_secs(600);
 /// Probes on suspicion take at most a fifth of the time, those out of habit a twentieth.
 const PAUSE_SUSPICION: u32 = 4;
 const PAUSE_HABIT: u32 = 20;
@@ -67,6 +82,13 @@ enum Phase {
     Probing(Probe, Option<Bound>),
 }
 
+/// A reason to fall back at once.
+#[derive(Clone, Copy)]
+struct Alarm {
+    limit: f64,
+    inflation: f64,
+}
+
 /// A complete window, and what it is seen against.
 #[derive(Clone, Copy)]
 pub(super) struct Look {
@@ -77,6 +99,13 @@ pub(super) struct Look {
     pub(super) is_inflated: bool,
     /// Workers that demonstrably worked before.
     pub(super) worked: f64,
+}
+
+impl Look {
+    /// The workers that would have been busy if nobody had stood in another's way.
+    fn unhindered(&self) -> f64 {
+        self.measure.busy / self.rest.measure.inflation(&self.measure).max(1.0)
+    }
 }
 
 /// Finds the number of workers beyond which more bring nothing.
@@ -120,7 +149,9 @@ impl Knee {
     /// The knee, where one was found.
     pub(super) fn bound(&self) -> Option<Bound> {
         match self.phase {
-            Phase::At(bound) | Phase::Probing(_, bound) => bound,
+            Phase::At(bound) | Phase::Probing(_, bound) => {
+                bound.filter(|bound| bound.alarm.is_none())
+            }
         }
     }
 
@@ -130,7 +161,12 @@ impl Knee {
     }
 
     /// Takes in a tick of a pool in which `worked` workers demonstrably worked.
-    pub(super) fn observe(&mut self, situation: &Situation<'_>, worked: f64) -> Option<Finding> {
+    pub(super) fn observe(
+        &mut self,
+        situation: &Situation<'_>,
+        worked: f64,
+        known: f64,
+    ) -> Option<Finding> {
         let now = situation.now();
         self.mind_the_clock(now);
         let measure = self.window.add(situation);
@@ -141,6 +177,9 @@ impl Knee {
             }
             Phase::Probing(probe, bound) => self.probing(now, probe, bound, measure),
             Phase::At(bound) => {
+                if let Some(alarm) = measure.and_then(|m| self.alarm(&m, situation, known)) {
+                    return Some(self.fall_back(now, alarm));
+                }
                 let measure = measure.filter(|measure| self.suffices(measure))?;
                 self.window.reopen(situation);
                 self.latest = Some(measure);
@@ -170,6 +209,38 @@ impl Knee {
         self.last_tick = now;
     }
 
+    /// The limit to fall back to at once, where more workers than ever worked make tasks take much
+    /// longer: within seconds the line downstream would be longer than what was gained.
+    fn alarm(&self, measure: &Measure, situation: &Situation<'_>, known: f64) -> Option<Alarm> {
+        let rest = self.rest_for(measure).filter(|rest| rest.proven.is_some())?;
+        let pool = situation.pool();
+        let busy = f64::from(pool.busy);
+        let is_beyond = known * ALARM_BEYOND < busy && 0 < pool.queued;
+        let is_sure = ALARM_TASKS_MIN <= measure.count && is_long_enough(measure, 1.0);
+        let inflation = rest.measure.inflation(measure);
+        let is_slow = ALARM_INFLATION < inflation && ALARM_Z < rest.measure.z_score(measure);
+        // Of workers that become fewer, those with long tasks are left.
+        let is_falling = measure.rise < 0.0 && !measure.is_steady();
+        (is_beyond && is_sure && is_slow && !is_falling).then(|| {
+            let limit = (measure.busy / inflation).max(known.min(ALARM_KEPT * busy));
+            let limit = limit.min(0.9 * busy);
+            // Where they stand in line, what they take falls at least as much as they do, as far
+            // as it goes; bigger tasks take as long as before, or nearly, as an alarm is raised
+            // by the longest. Halfway between the two is what tells them apart.
+            let in_line = (inflation * (limit / measure.busy).min(1.0)).max(1.0);
+            let bigger = inflation * ALARM_CHANCE;
+            Alarm { limit, inflation: (in_line * bigger).sqrt().max(1.0) }
+        })
+    }
+
+    fn fall_back(&mut self, now: Timestamp, alarm: Alarm) -> Finding {
+        let finding = self.bind(now, alarm.limit, None);
+        if let Phase::At(Some(bound)) = &mut self.phase {
+            bound.alarm = Some(alarm.inflation);
+        }
+        finding
+    }
+
     /// What tasks take at rest, where it can be compared with `measure`.
     fn rest_for(&self, measure: &Measure) -> Option<Rest> {
         self.rest.filter(|rest| rest.measure.basis == measure.basis)
@@ -181,10 +252,19 @@ impl Knee {
             let looks_inflated = self.inflation_max < rest.measure.inflation(measure);
             measure.is_held() && (looks_inflated || rest.proven.is_none())
         });
+        let is_alarmed = matches!(self.phase, Phase::At(Some(bound)) if bound.alarm.is_some());
         let is_bound = self.bound().is_some();
-        let tasks = if raises_doubts || is_bound { TASKS_MIN_SURE } else { TASKS_MIN };
+        let tasks = match raises_doubts || is_bound {
+            _ if is_alarmed => TASKS_MIN,
+            true => TASKS_MIN_SURE,
+            false => TASKS_MIN,
+        };
         let ticks = if is_bound { TICKS_MIN_BOUND } else { TICKS_MIN };
-        let services = if rest.is_none() { SERVICES_MIN_FIRST } else { SERVICES_MIN };
+        let services = match rest {
+            Some(_) => SERVICES_MIN,
+            None if measure.is_steady() => SERVICES_MIN_FIRST,
+            None => SERVICES_MIN_UNSTEADY,
+        };
         tasks <= measure.count && ticks <= measure.ticks && is_long_enough(measure, services)
     }
 
@@ -199,6 +279,14 @@ impl Knee {
             self.phase = Phase::At(Some(bound.stepped_back()));
             return None;
         }
+        let mut bound = bound;
+        if let Some(alarm) = bound.as_mut().and_then(|bound| bound.alarm.take()) {
+            let inflation = rest.measure.inflation(&measure);
+            let is_as_long = alarm < inflation && inflation < alarm * ALARM_LEFT_MAX;
+            if measure.is_held() && is_as_long {
+                return Some(self.false_alarm(now, &measure));
+            }
+        }
         if self.is_doubtful(look) {
             self.phase = Phase::Probing(Probe { before: measure, since: now }, bound);
             self.window.restart(now);
@@ -206,11 +294,18 @@ impl Knee {
         }
         self.rest = Some(rest.taught(now, &measure, look.worked, self.inflation_max));
         let Some(bound) = bound else {
-            return (!look.is_inflated).then_some(Finding::Works(measure.busy));
+            return (!look.is_inflated).then_some(Finding::Works(look.unhindered()));
         };
         self.phase = Phase::At(bound.after(now, &rest, &measure));
         let is_clean = bound.is_met_by(&measure) && rest.is_kept(&measure);
-        is_clean.then_some(Finding::Works(measure.busy))
+        is_clean.then_some(Finding::Works(look.unhindered()))
+    }
+
+    /// Far fewer workers, and tasks take as long: they are bigger, and nobody is in the way.
+    fn false_alarm(&mut self, now: Timestamp, measure: &Measure) -> Finding {
+        self.rest = Some(Rest { measure: *measure, proven: Some(now) });
+        self.phase = Phase::At(None);
+        Finding::Works(measure.busy)
     }
 
     /// The downstream itself says that it is too much, unless it always does.
@@ -320,6 +415,7 @@ impl Knee {
     pub(super) fn estimates(&self, proposal: &mut Proposal) {
         let phase = match self.phase {
             Phase::At(None) => 0.0,
+            Phase::At(Some(bound)) if bound.alarm.is_some() => 1.0,
             Phase::Probing(..) => 1.0,
             Phase::At(Some(_)) => 2.0,
         };

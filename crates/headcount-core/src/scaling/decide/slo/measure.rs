@@ -12,6 +12,9 @@ const COUNT_MAX: f64 = 2000.0;
 const SCV_MIN: f64 = 0.5;
 const SCV_MAX: f64 = 25.0;
 
+/// How much the busy workers of a steady window change, as a share of their mean.
+const STEADY_RISE_MAX: f64 = 0.3;
+
 /// No task takes `exp(100)` seconds, and no pool does so much.
 const LOG_MAX: f64 = 100.0;
 const SIZE_MAX: f64 = 1e30;
@@ -36,6 +39,8 @@ pub(super) struct Measure {
     pub(super) log_variance: f64,
     /// Workers busy, over time.
     pub(super) busy: f64,
+    /// How many more were busy at its end than at its beginning.
+    pub(super) rise: f64,
     /// Tasks ended a second.
     pub(super) throughput: f64,
     /// The share of them that failed.
@@ -87,6 +92,12 @@ impl Measure {
         self.held < HELD_MAX_FREE && self.ramping < HELD_MAX_FREE
     }
 
+    /// Whether about as many were busy in the end as in the beginning. While they become more, the
+    /// tasks that end are the short ones; while they become fewer, the long ones.
+    pub(super) fn is_steady(&self) -> bool {
+        self.rise.abs() <= STEADY_RISE_MAX * self.busy
+    }
+
     /// How surely `other` took longer: the difference of the means in standard errors.
     pub(super) fn z_score(&self, other: &Self) -> f64 {
         let error = self.log_variance / self.count + other.log_variance / other.count;
@@ -96,6 +107,11 @@ impl Measure {
     /// How many times as long `other` took.
     pub(super) fn inflation(&self, other: &Self) -> f64 {
         (other.log_mean - self.log_mean).clamp(-50.0, 50.0).exp()
+    }
+
+    /// Takes in `other`, each for as many tasks as it tells of.
+    pub(super) fn pool(&mut self, other: &Self) {
+        self.drift(other, other.count / (self.count + other.count));
     }
 
     /// Moves the service times a share of the way to those of `other`. The concurrency stays the
@@ -111,7 +127,7 @@ impl Measure {
     /// Whether these are numbers that a pool can have. Notes and counters may be damaged.
     pub(super) fn is_sound(&self) -> bool {
         let shares = [self.error_rate, self.held, self.ramping];
-        let sizes = [self.busy, self.throughput, self.seconds, self.count];
+        let sizes = [self.busy, self.rise.abs(), self.throughput, self.seconds, self.count];
         shares.iter().all(|share| (0.0..=1.0).contains(share))
             && sizes.iter().all(|size| (0.0..=SIZE_MAX).contains(size))
             && 1.0 <= self.count
@@ -133,12 +149,12 @@ impl Noted for Basis {
 impl Noted for Measure {
     fn write(&self, notes: &mut Notes) {
         (self.basis, (self.count, (self.log_mean, self.log_variance))).write(notes);
-        (self.busy, (self.throughput, self.error_rate)).write(notes);
+        (self.busy, (self.rise, (self.throughput, self.error_rate))).write(notes);
         (self.held, (self.ramping, (self.seconds, self.ticks))).write(notes);
     }
     fn read(notes: &mut NotesReader<'_>) -> Option<Self> {
         let (basis, (count, (log_mean, log_variance))) = Noted::read(notes)?;
-        let (busy, (throughput, error_rate)) = Noted::read(notes)?;
+        let (busy, (rise, (throughput, error_rate))) = Noted::read(notes)?;
         let (held, (ramping, (seconds, ticks))) = Noted::read(notes)?;
         let measure = Self {
             basis,
@@ -146,6 +162,7 @@ impl Noted for Measure {
             log_mean,
             log_variance,
             busy,
+            rise,
             throughput,
             error_rate,
             held,

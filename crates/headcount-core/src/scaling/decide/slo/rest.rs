@@ -18,11 +18,8 @@ const Z_MIN: f64 = 3.0;
 const LOW_SHARE: f64 = 0.7;
 /// How many more workers than at rest still count as few.
 const LOW_RISE: f64 = 1.15;
-/// How much of a quiet window, and of a probe that changed nothing, is taken over.
+/// How much of the failures that are gone is taken over.
 const DRIFT: f64 = 0.1;
-const DRIFT_PROBE: f64 = 0.3;
-/// How much of what stood before a probe goes into what it taught.
-const DRIFT_BEFORE: f64 = 0.25;
 /// How many more workers must be as quick to prove that the fewer were unhindered.
 const PROOF_RISE: f64 = 1.3;
 /// A window is clean up to this inflation, or so few standard errors.
@@ -62,12 +59,12 @@ impl Rest {
     ) -> Self {
         let fall = (self.measure.error_rate - measure.error_rate).max(0.0);
         self.measure.error_rate -= fall * DRIFT;
-        if self.is_far_quicker(measure, inflation_max) {
+        if measure.is_steady() && self.is_far_quicker(measure, inflation_max) {
             return Self::first(now, *measure);
         }
         let low = (worked * LOW_SHARE).max(self.measure.busy * LOW_RISE);
-        if measure.is_demand_limited() && measure.busy <= low {
-            self.measure.drift(measure, DRIFT);
+        if measure.is_demand_limited() && measure.is_steady() && measure.busy <= low {
+            self.measure.pool(measure);
             self.proven = Some(now);
         }
         if self.is_kept(measure) && self.measure.busy * PROOF_RISE <= measure.busy {
@@ -89,9 +86,9 @@ impl Rest {
         });
         let mut learnt = alike.map_or(*measure, |rest| rest.measure);
         match alike {
-            Some(_) => learnt.drift(measure, DRIFT_PROBE),
+            Some(_) => learnt.pool(measure),
             // Unhindered before the probe, too: the two tell more than one.
-            None => learnt.drift(&probe.before, DRIFT_BEFORE),
+            None => learnt.pool(&probe.before),
         }
         Self { measure: learnt, proven: Some(now) }
     }

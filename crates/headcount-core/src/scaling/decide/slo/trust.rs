@@ -10,6 +10,7 @@ use crate::scaling::notes::{Noted, Notes, NotesReader};
 
 /// Seconds after which half of the trust is gone that nobody used.
 const HALF_LIFE: f64 = 300.0;
+const HALF_LIFE_KNOWN: f64 = 3600.0;
 /// The change, as a share, from which the region is moved: each move is a decision to be read.
 const MOVE_MIN: f64 = 0.05;
 /// More workers than anybody has; notes may be damaged.
@@ -31,6 +32,8 @@ pub(super) struct Trust {
     factor: f64,
     /// The concurrency that demonstrably worked. `None`: before the first tick.
     worked: Option<f64>,
+    /// The same, remembered for longer: what is beyond it is new.
+    known: f64,
     /// The region as it was last shown.
     shown: Option<f64>,
     last_tick: Timestamp,
@@ -42,6 +45,7 @@ impl Trust {
             start: f64::from(config.trust_start),
             factor: config.trust_factor,
             worked: None,
+            known: 0.0,
             shown: None,
             last_tick: Timestamp::ORIGIN,
         }
@@ -50,6 +54,11 @@ impl Trust {
     /// The concurrency that demonstrably worked.
     pub(super) fn worked(&self) -> f64 {
         self.worked.unwrap_or(0.0)
+    }
+
+    /// The concurrency that demonstrably worked, remembered for longer.
+    pub(super) fn known(&self) -> f64 {
+        self.known.max(self.worked())
     }
 
     /// The most workers that are trusted.
@@ -70,6 +79,11 @@ impl Trust {
             Some(Finding::Works(workers)) => faded.max(workers),
             Some(Finding::Stops(workers)) => faded.min(workers),
         });
+        self.known *= (-seconds / HALF_LIFE_KNOWN).exp2();
+        self.known = match finding {
+            Some(Finding::Stops(workers)) => self.known.min(workers),
+            _ => self.known.max(self.worked()),
+        };
     }
 
     /// The region, moved only where that is worth a decision.
@@ -80,13 +94,13 @@ impl Trust {
     }
 
     pub(super) fn save(&self, notes: &mut Notes) {
-        (self.worked, (self.shown, self.last_tick)).write(notes);
+        (self.worked, (self.known, (self.shown, self.last_tick))).write(notes);
     }
 
     pub(super) fn load(&mut self, notes: &mut NotesReader<'_>) -> Option<()> {
-        (self.worked, (self.shown, self.last_tick)) = Noted::read(notes)?;
+        (self.worked, (self.known, (self.shown, self.last_tick))) = Noted::read(notes)?;
         let is_sound = |workers: f64| (0.0..=WORKERS_MAX).contains(&workers);
         let is_known = self.worked.is_none_or(is_sound) && self.shown.is_none_or(is_sound);
-        is_known.then_some(())
+        (is_known && is_sound(self.known)).then_some(())
     }
 }

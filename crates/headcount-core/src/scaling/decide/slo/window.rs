@@ -33,6 +33,8 @@ pub(super) struct Window {
     busy_seconds: f64,
     held_seconds: f64,
     ramp_seconds: f64,
+    /// Workers busy at the opening.
+    busy_first: f64,
     ticks: u32,
     last_tick: Timestamp,
     /// When the limit was last changed, and to what.
@@ -113,6 +115,7 @@ impl Window {
         let (completed, failed) = (counters.completed, counters.failed);
         self.opened = Some(Opening { at: now, logs: logs(pool), completed, failed });
         (self.busy_seconds, self.held_seconds, self.ramp_seconds) = (0.0, 0.0, 0.0);
+        self.busy_first = f64::from(pool.busy);
         self.ticks = 0;
         self.last_tick = now;
     }
@@ -136,6 +139,7 @@ impl Window {
             log_mean,
             log_variance,
             busy: self.busy_seconds / seconds,
+            rise: f64::from(pool.busy) - self.busy_first,
             throughput: ended / seconds,
             error_rate: failed as f64 / ended,
             held: (self.held_seconds / seconds).min(1.0),
@@ -220,16 +224,19 @@ impl Noted for Window {
     fn write(&self, notes: &mut Notes) {
         (self.opened, (self.busy_seconds, (self.held_seconds, self.ramp_seconds))).write(notes);
         (self.ticks, (self.last_tick, (self.epoch, self.ceiling))).write(notes);
+        self.busy_first.write(notes);
     }
     fn read(notes: &mut NotesReader<'_>) -> Option<Self> {
         let (opened, (busy_seconds, (held_seconds, ramp_seconds))) = Noted::read(notes)?;
         let (ticks, (last_tick, (epoch, ceiling))) = Noted::read(notes)?;
-        let sums = [busy_seconds, held_seconds, ramp_seconds];
+        let busy_first = Noted::read(notes)?;
+        let sums = [busy_seconds, held_seconds, ramp_seconds, busy_first];
         sums.iter().all(|sum| (0.0..=BUSY_SECONDS_MAX).contains(sum)).then_some(Self {
             opened,
             busy_seconds,
             held_seconds,
             ramp_seconds,
+            busy_first,
             ticks,
             last_tick,
             epoch,
