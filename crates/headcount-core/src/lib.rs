@@ -6,6 +6,7 @@
 //!
 //! - [`Policy`]: what a user writes, checked and built into an autoscaler; [`Preset`]: ready ones.
 //! - [`signal`], [`decide`], [`guard`]: the parts of which an autoscaler is made, and their ports.
+//! - [`forecast`]: what comes next, for pools whose workers are slow to start.
 //! - [`health`]: the state of the machine as a score and a zone.
 //! - [`roster`]: who is parked, busy, starting or leaving, and when a pool hires.
 //! - [`share`]: a budget divided fairly.
@@ -55,6 +56,6 @@ pub use scaling::{
     Explained, ExplainedFully, ExternalError, Externals, History, Known, LogSums, ManualTarget,
     MemoryUse, Mode, NextLook, Noted, Notes, NotesReader, Observation, Poke, PoolSnapshot,
     Proposal, Pulse, Reason, Resizable, RestoreError, SIGNALS_MAX, Sample, Situation, Staffing,
-    Statistics, Stats, decide, guard, signal,
+    Statistics, Stats, decide, forecast, guard, signal,
 };
 pub use time::{Calendar, Clock, Timestamp, Weekday};

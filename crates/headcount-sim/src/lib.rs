@@ -8,12 +8,21 @@
 //! - [`load`]: what arrives when, and how much work it is.
 //! - [`world`]: what pools live in, and what goes wrong there.
 //! - [`run`]: the simulation, event by event, and how well it went.
+//! - [`bound`]: the least that any policy could have paid.
+//! - [`contest`]: the benchmark of policies.
+//! - [`report`]: pictures of runs.
 
 #![forbid(unsafe_code)]
 
 mod dice;
+mod promise;
 
+pub mod bound;
+pub mod contest;
 pub mod load;
 pub mod maths;
+pub mod report;
 pub mod run;
 pub mod world;
+
+pub use promise::Promise;

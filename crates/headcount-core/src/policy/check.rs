@@ -133,6 +133,16 @@ impl Policy {
     pub fn wait_budget(&self) -> Option<Duration> {
         match &self.decider {
             DeciderConfig::Slo(slo) => Some(slo.wait_budget),
+            DeciderConfig::OnDemand(_) => Some(Duration::ZERO),
+            _ => None,
+        }
+    }
+
+    /// How long a worker above the floor stays parked, where the policy says so.
+    #[must_use]
+    pub fn idle_time(&self) -> Option<Duration> {
+        match &self.decider {
+            DeciderConfig::OnDemand(on_demand) => Some(on_demand.idle_time),
             _ => None,
         }
     }
@@ -150,7 +160,14 @@ impl Policy {
             DeciderConfig::Throughput(throughput) => {
                 RosterConfig::new(Staffing::between(min, throughput.start.clamp(min, max)))
             }
-            _ => RosterConfig::new(Staffing::exactly(min)),
+            DeciderConfig::OnDemand(on_demand) => RosterConfig {
+                idle_time: on_demand.idle_time,
+                ..RosterConfig::new(Staffing::between(min, max))
+            },
+            other => {
+                let start = other.start().unwrap_or(min).clamp(min, max);
+                RosterConfig::new(Staffing::exactly(start))
+            }
         }
     }
 
@@ -334,7 +351,7 @@ fn check_bounds(
     let max = config.workers_max.unwrap_or(cores.max(min).max(1));
     let allowed = config.workers_max_allowed.unwrap_or(Policy::WORKERS_MAX);
     // Only the pool that hires for a waiting task comes back from nothing.
-    if min == 0 && !matches!(decider, DeciderConfig::Slo(_)) {
+    if min == 0 && !decider.hires_for_waiting_tasks() {
         let allowed = format!("at least 1 is needed: {} cannot come back from 0", decider.name());
         inspection.fault("workers_min", min, &allowed);
     }

@@ -10,6 +10,8 @@
 mod config;
 mod check;
 mod preset;
+mod peers;
+mod tempo;
 mod inspection;
 
 pub use check::{Extras, Policy};

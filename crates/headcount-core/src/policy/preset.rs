@@ -3,7 +3,8 @@
 //! Four are the rules of systems that came before, with their own defaults: `gopipe`, `spool`,
 //! `thread_system`, `syshealth`. Where their documents contradict themselves, ADR 0005 says what
 //! was settled. `threshold` and `aimd` have the numbers of a guide to worker pools, `pid` and
-//! `target` are plain laws with sound numbers. `slo` and `throughput` are ours.
+//! `target` are plain laws with sound numbers. `slo` and `throughput` are ours. Those of other
+//! systems stand in `peers.rs`.
 
 use std::time::Duration;
 
@@ -30,10 +31,10 @@ use crate::scaling::signal::{Smoothing, Source};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preset {
-    name: &'static str,
-    about: &'static str,
-    config: PolicyConfig,
-    origins: &'static [Origin],
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) config: PolicyConfig,
+    pub(super) origins: &'static [Origin],
 }
 
 impl From<Preset> for PolicyConfig {
@@ -63,15 +64,15 @@ pub struct Origin {
     pub from: &'static str,
 }
 
-const fn origin(field: &'static str, value: &'static str, from: &'static str) -> Origin {
+pub(super) const fn origin(field: &'static str, value: &'static str, from: &'static str) -> Origin {
     Origin { field, value, from }
 }
 
 impl Preset {
-    /// Every preset, ours first.
+    /// Every preset: ours first, then those of the systems before, then those of peers.
     #[must_use]
     pub fn all() -> Vec<Self> {
-        vec![
+        let mut all = vec![
             Self::slo(SloConfig::default().wait_budget),
             Self::throughput(),
             Self::gopipe(),
@@ -82,7 +83,9 @@ impl Preset {
             Self::aimd(),
             Self::pid(),
             Self::target(),
-        ]
+        ];
+        all.extend(Self::peers());
+        all
     }
 
     /// The preset of that name, if there is one.

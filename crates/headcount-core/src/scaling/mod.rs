@@ -9,6 +9,7 @@ mod observation;
 pub mod signal;
 mod proposal;
 pub mod decide;
+pub mod forecast;
 pub mod guard;
 mod decision;
 mod explain;

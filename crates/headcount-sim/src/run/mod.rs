@@ -17,6 +17,6 @@ mod score;
 
 pub use books::{Books, Moment};
 pub use checks::Violation;
-pub use score::{Promise, Score};
+pub use score::Score;
 pub use setup::{PoolSetup, Setup};
 pub use simulation::Simulation;

@@ -6,43 +6,6 @@ use headcount_core::Timestamp;
 
 use super::books::Books;
 
-/// What jobs were promised.
-///
-/// ```
-/// use headcount_sim::run::Promise;
-/// use std::time::Duration;
-///
-/// let ms = Duration::from_millis;
-/// assert!(Promise::Wait(ms(100)).is_kept(ms(90), ms(5_000)));
-/// assert!(!Promise::Latency(ms(100)).is_kept(ms(90), ms(110)));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Promise {
-    /// To wait no longer than this.
-    Wait(Duration),
-    /// To be done within this.
-    Latency(Duration),
-}
-
-impl Promise {
-    /// Whether a job that waited for `wait` and was done after `latency` in all was served so.
-    #[must_use]
-    pub fn is_kept(&self, wait: Duration, latency: Duration) -> bool {
-        match self {
-            Self::Wait(most) => wait <= *most,
-            Self::Latency(most) => latency <= *most,
-        }
-    }
-
-    /// The time that was promised.
-    #[must_use]
-    pub fn span(&self) -> Duration {
-        match self {
-            Self::Wait(span) | Self::Latency(span) => *span,
-        }
-    }
-}
-
 /// How well a run went.
 ///
 /// ```

@@ -6,7 +6,7 @@ use std::time::Duration;
 use headcount_core::roster::RosterConfig;
 use headcount_core::{Policy, Timestamp};
 
-use super::score::Promise;
+use crate::Promise;
 use crate::load::Job;
 use crate::world::{Downstream, Faults, Host};
 
@@ -129,6 +129,9 @@ pub struct PoolSetup {
     pub budget: Option<usize>,
     /// The looks are no closer together than this. 0 by default.
     pub tick_min: Duration,
+    /// Whether it is told the knee of its downstream, as an allowance: what no live pool knows, and
+    /// a reference for those that have to find it out. Not by default.
+    pub knows_knee: bool,
 }
 
 impl PoolSetup {
@@ -139,7 +142,10 @@ impl PoolSetup {
         let budget = policy.wait_budget().unwrap_or(Duration::from_millis(100));
         Self {
             name: name.to_owned(),
-            roster: RosterConfig { idle_time: spawn_cost, ..policy.roster() },
+            roster: RosterConfig {
+                idle_time: policy.idle_time().unwrap_or(spawn_cost),
+                ..policy.roster()
+            },
             policy,
             jobs,
             spawn_delay: Duration::from_micros(100),
@@ -151,6 +157,7 @@ impl PoolSetup {
             host: None,
             budget: None,
             tick_min: Duration::ZERO,
+            knows_knee: false,
         }
     }
 

@@ -200,7 +200,7 @@ impl<'a> Simulation<'a> {
         let mut observation = Observation::new(now, self.pools[index].snapshot(now));
         observation.health = host.and_then(|host| self.hosts[host].seen_at(now));
         let granted = budget.map(|purse| self.purses[purse].grant(index, &observation.pool));
-        observation.allowance = granted;
+        observation.allowance = granted.or_else(|| self.told_knee(index));
         let decision = self.pools[index].decide(&observation, granted.unwrap_or(u32::MAX));
         if let Some(purse) = budget {
             let pool = &self.pools[index];
@@ -212,6 +212,14 @@ impl<'a> Simulation<'a> {
         }
         self.note(index, &observation, &decision);
         Ok(())
+    }
+
+    /// The knee of what the pool calls, where it is told.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // `as` saturates.
+    fn told_knee(&self, index: usize) -> Option<u32> {
+        let setup = &self.pools[index].setup;
+        let downstream = &self.downstreams[setup.downstream.filter(|_| setup.knows_knee)?];
+        Some(downstream.knee_at(self.now) as u32)
     }
 
     fn note(&mut self, index: usize, observation: &Observation, decision: &Decision) {

@@ -380,7 +380,7 @@ impl PolicyError {
         bounds: Bounds,
     ) -> Result<(PolicyConfig, Policy), Self> {
         let cores = available_parallelism().map_or(1, NonZero::get);
-        let hires = matches!(written.decider, None | Some(DeciderConfig::Slo(_)));
+        let hires = written.decider.as_ref().is_none_or(DeciderConfig::hires_for_waiting_tasks);
         // Only a pool that hires for a task that waits comes back from nothing.
         let min = if hires { bounds.min } else { bounds.min.max(1) };
         let written = PolicyConfig {

@@ -1,8 +1,10 @@
 //! The data form of every decider, and the one table of their names.
 
 use super::{
-    Aimd, AllBusy, Backlog, CompositeConfig, Decider, HealthZones, PidConfig, QueueDepth,
-    ScheduleConfig, SloConfig, Step, Target, Threshold, ThroughputConfig,
+    Aimd, AllBusy, ArcConfig, Backlog, CompositeConfig, Decider, Ds2Config, EnvoyConfig,
+    ErlangConfig, ForecastConfig, Gradient2Config, HealthZones, HillClimbConfig, HorizonConfig,
+    KnativeConfig, OnDemand, PidConfig, QueueDepth, ScheduleConfig, SloConfig, Step, Target,
+    Threshold, ThroughputConfig, TrackingConfig, VegasConfig,
 };
 use crate::Bounds;
 use crate::policy::Inspection;
@@ -47,6 +49,30 @@ pub enum DeciderConfig {
     Backlog(Backlog),
     /// The time of day.
     Schedule(ScheduleConfig),
+    /// A floor for the load to come.
+    Forecast(ForecastConfig),
+    /// A worker for every task that finds none idle: ants, pond.
+    OnDemand(OnDemand),
+    /// So much load for each worker, every so often: HPA, KEDA, Celery.
+    Tracking(TrackingConfig),
+    /// One more or fewer every few seconds: Laravel Horizon.
+    Horizon(HorizonConfig),
+    /// A calm average and a quick one: Knative.
+    Knative(KnativeConfig),
+    /// The load over the rate of a busy worker: DS2, Flink.
+    Ds2(Ds2Config),
+    /// The fewest workers for a wait budget, by Erlang's formula.
+    Erlang(ErlangConfig),
+    /// A limit by long and short service times: Netflix's Gradient2.
+    Gradient2(Gradient2Config),
+    /// A limit by the quickest service time: Netflix's Vegas.
+    Vegas(VegasConfig),
+    /// A limit by usual service times: Vector.
+    Arc(ArcConfig),
+    /// A limit by a measured best service time: Envoy.
+    Envoy(EnvoyConfig),
+    /// A wave, and what throughput answers: .NET.
+    HillClimb(HillClimbConfig),
     /// Several of these.
     Composite(CompositeConfig),
 }
@@ -67,6 +93,18 @@ impl DeciderConfig {
             Self::Target(_) => "target",
             Self::Backlog(_) => "backlog",
             Self::Schedule(_) => "schedule",
+            Self::Forecast(_) => "forecast",
+            Self::OnDemand(_) => "on_demand",
+            Self::Tracking(_) => "tracking",
+            Self::Horizon(_) => "horizon",
+            Self::Knative(_) => "knative",
+            Self::Ds2(_) => "ds2",
+            Self::Erlang(_) => "erlang",
+            Self::Gradient2(_) => "gradient2",
+            Self::Vegas(_) => "vegas",
+            Self::Arc(_) => "arc",
+            Self::Envoy(_) => "envoy",
+            Self::HillClimb(_) => "hill_climb",
             Self::Composite(_) => "composite",
         }
     }
@@ -74,7 +112,25 @@ impl DeciderConfig {
     /// Whether it only limits how far the pool hires by itself, in place of naming a size.
     #[must_use]
     pub fn leaves_hiring_to_the_pool(&self) -> bool {
-        matches!(self, Self::Slo(_) | Self::Throughput(_))
+        matches!(self, Self::Slo(_) | Self::Throughput(_) | Self::OnDemand(_))
+    }
+
+    /// Whether a pool under it hires for a task that waits, so that it comes back from nothing.
+    #[must_use]
+    pub fn hires_for_waiting_tasks(&self) -> bool {
+        matches!(self, Self::Slo(_) | Self::OnDemand(_))
+    }
+
+    /// The workers that it begins with, where it says so.
+    #[must_use]
+    pub(crate) fn start(&self) -> Option<u32> {
+        match self {
+            Self::Gradient2(config) => Some(config.start),
+            Self::Vegas(config) => Some(config.start),
+            Self::Arc(config) => Some(config.start),
+            Self::Envoy(config) => Some(config.limit_min),
+            _ => None,
+        }
     }
 
     /// How far one step up and one step down go, for somebody who scales by hand. One worker, where
@@ -105,12 +161,23 @@ impl DeciderConfig {
             Self::Threshold(config) => config.inspect(inspection),
             Self::AllBusy(config) => config.inspect(inspection),
             Self::QueueDepth(config) => config.inspect(inspection),
-            Self::HealthZones(_) => {}
+            Self::HealthZones(_) | Self::OnDemand(_) => {}
             Self::Aimd(config) => config.inspect(inspection),
             Self::Pid(config) => config.inspect(inspection),
             Self::Target(config) => config.inspect(inspection),
             Self::Backlog(config) => config.inspect(inspection),
             Self::Schedule(config) => config.inspect(inspection),
+            Self::Forecast(config) => config.inspect(inspection),
+            Self::Tracking(config) => config.inspect(inspection),
+            Self::Horizon(config) => config.inspect(inspection),
+            Self::Knative(config) => config.inspect(inspection),
+            Self::Ds2(config) => config.inspect(inspection),
+            Self::Erlang(config) => config.inspect(inspection),
+            Self::Gradient2(config) => config.inspect(inspection),
+            Self::Vegas(config) => config.inspect(inspection),
+            Self::Arc(config) => config.inspect(inspection),
+            Self::Envoy(config) => config.inspect(inspection),
+            Self::HillClimb(config) => config.inspect(inspection),
             Self::Composite(config) => config.inspect(depth, inspection),
         }
     }
@@ -131,6 +198,18 @@ impl DeciderConfig {
             Self::Target(config) => Box::new(*config),
             Self::Backlog(config) => Box::new(*config),
             Self::Schedule(config) => Box::new(config.build()),
+            Self::Forecast(config) => Box::new(config.build()),
+            Self::OnDemand(config) => Box::new(*config),
+            Self::Tracking(config) => Box::new(config.build()),
+            Self::Horizon(config) => Box::new(config.build()),
+            Self::Knative(config) => Box::new(config.build()),
+            Self::Ds2(config) => Box::new(config.build()),
+            Self::Erlang(config) => Box::new(config.build()),
+            Self::Gradient2(config) => Box::new(config.build(bounds)),
+            Self::Vegas(config) => Box::new(config.build(bounds)),
+            Self::Arc(config) => Box::new(config.build(bounds)),
+            Self::Envoy(config) => Box::new(config.build(bounds)),
+            Self::HillClimb(config) => Box::new(config.build(bounds)),
             Self::Composite(config) => Box::new(config.build(bounds)),
         }
     }

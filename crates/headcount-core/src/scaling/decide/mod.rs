@@ -8,7 +8,9 @@ mod all_busy;
 mod backlog;
 mod composite;
 mod config;
+mod forecasting;
 mod health_zones;
+mod peers;
 mod pid;
 mod queue_depth;
 mod schedule;
@@ -25,7 +27,12 @@ pub use all_busy::AllBusy;
 pub use backlog::Backlog;
 pub use composite::{Combine, Composite, CompositeConfig, PartConfig};
 pub use config::DeciderConfig;
+pub use forecasting::ForecastConfig;
 pub use health_zones::HealthZones;
+pub use peers::{
+    ArcConfig, Ds2Config, EnvoyConfig, ErlangConfig, Gradient2Config, HillClimbConfig,
+    HorizonConfig, KnativeConfig, Load, OnDemand, TrackingConfig, VegasConfig,
+};
 pub use pid::{Pid, PidConfig};
 pub use queue_depth::QueueDepth;
 pub use schedule::{Schedule, ScheduleConfig, ShiftConfig};

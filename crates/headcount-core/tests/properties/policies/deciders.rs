@@ -1,14 +1,14 @@
 //! Every decider, and composites of them in one another.
 
 use headcount_core::decide::{
-    Aimd, AllBusy, Backlog, Combine, CompositeConfig, DeciderConfig, HealthZones, PartConfig,
-    PidConfig, QueueDepth, Rule, ScheduleConfig, ShiftConfig, SloConfig, Step, Target, Threshold,
-    ThroughputConfig,
+    Aimd, AllBusy, Backlog, Combine, CompositeConfig, DeciderConfig, ForecastConfig, HealthZones,
+    PartConfig, PidConfig, QueueDepth, Rule, ScheduleConfig, ShiftConfig, SloConfig, Step, Target,
+    Threshold, ThroughputConfig,
 };
 use headcount_core::{Comparison, Name, Weekday};
 use proptest::prelude::*;
 
-use super::{Taste, signals};
+use super::{Taste, peers, signals};
 use crate::numbers::{factor, many, positive, share, some_span, span, wild, workers};
 
 /// Any decider.
@@ -43,18 +43,23 @@ fn leaf(taste: Taste) -> BoxedStrategy<DeciderConfig> {
             DeciderConfig::Backlog(Backlog { wait_max, arrivals, service })
         }),
         1 => schedule(taste).prop_map(DeciderConfig::Schedule),
+        1 => forecast(taste).prop_map(DeciderConfig::Forecast),
+        12 => peers::any_of(taste),
     ]
     .boxed()
 }
 
-fn number(taste: Taste, sound: impl Strategy<Value = f64> + 'static) -> BoxedStrategy<f64> {
+pub(super) fn number(
+    taste: Taste,
+    sound: impl Strategy<Value = f64> + 'static,
+) -> BoxedStrategy<f64> {
     match taste {
         Taste::Any => wild().boxed(),
         Taste::Sound => sound.boxed(),
     }
 }
 
-fn lasting(taste: Taste) -> BoxedStrategy<std::time::Duration> {
+pub(super) fn lasting(taste: Taste) -> BoxedStrategy<std::time::Duration> {
     match taste {
         Taste::Any => span().boxed(),
         Taste::Sound => some_span().boxed(),
@@ -86,6 +91,25 @@ fn throughput(taste: Taste) -> impl Strategy<Value = ThroughputConfig> {
             gain_min,
             blind_span,
             blind_max,
+        },
+    )
+}
+
+fn forecast(taste: Taste) -> impl Strategy<Value = ForecastConfig> {
+    let season = match taste {
+        Taste::Any => workers().boxed(),
+        Taste::Sound => (0_u32..12).boxed(),
+    };
+    let shares = (number(taste, 0.01..0.99), number(taste, 0.0..0.9), number(taste, 0.01..0.99));
+    (lasting(taste), season, 0_u32..4, shares, span()).prop_map(
+        |(bucket, season, horizon, (quantile, margin, late_max), wait_budget)| ForecastConfig {
+            bucket,
+            season: bucket.saturating_mul(season),
+            horizon: bucket.saturating_mul(horizon),
+            quantile,
+            margin,
+            wait_budget,
+            late_max,
         },
     )
 }

@@ -2,6 +2,7 @@
 
 mod deciders;
 mod guards;
+mod peers;
 mod signals;
 
 use headcount_core::{Mode, Policy, PolicyConfig, Preset};

@@ -1,12 +1,13 @@
 //! The deciders, as a file writes them.
 
 use headcount_core::decide::{
-    Aimd, AllBusy, Backlog, CompositeConfig, PidConfig, QueueDepth, ScheduleConfig, SloConfig,
-    Target, Threshold, ThroughputConfig,
+    Aimd, AllBusy, Backlog, CompositeConfig, ForecastConfig, PidConfig, QueueDepth, ScheduleConfig,
+    SloConfig, Target, Threshold, ThroughputConfig,
 };
 use serde_json::to_value;
 
 use super::kind::{Field, Kind, Part, Range, Section, Tag, Tagged, Variant, Word, Zero, none};
+use super::peers;
 
 const SIGNAL: Field = Field::of("signal", Kind::Name, "The signal that it reads.");
 
@@ -25,6 +26,18 @@ pub(crate) static DECIDER: Tagged = Tagged {
         Variant { name: "target", section: &TARGET },
         Variant { name: "backlog", section: &BACKLOG },
         Variant { name: "schedule", section: &SCHEDULE },
+        Variant { name: "forecast", section: &FORECAST },
+        Variant { name: "on_demand", section: &peers::ON_DEMAND },
+        Variant { name: "tracking", section: &peers::TRACKING },
+        Variant { name: "horizon", section: &peers::HORIZON },
+        Variant { name: "knative", section: &peers::KNATIVE },
+        Variant { name: "ds2", section: &peers::DS2 },
+        Variant { name: "erlang", section: &peers::ERLANG },
+        Variant { name: "gradient2", section: &peers::GRADIENT2 },
+        Variant { name: "vegas", section: &peers::VEGAS },
+        Variant { name: "arc", section: &peers::ARC },
+        Variant { name: "envoy", section: &peers::ENVOY },
+        Variant { name: "hill_climb", section: &peers::HILL_CLIMB },
         Variant { name: "composite", section: &COMPOSITE },
     ],
     part: Some(Part::Decider),
@@ -289,6 +302,37 @@ const DAYS: &[Word] = &[
     Word { name: "saturday", aliases: &["sat"] },
     Word { name: "sunday", aliases: &["sun"] },
 ];
+
+static FORECAST: Section = Section {
+    name: "forecast",
+    about: "A floor for the load to come, and no ceiling.",
+    fields: &[
+        Field::of("bucket", Kind::Span(Zero::Refused), "Over which time arrivals are counted."),
+        Field::of("season", Kind::Span(Zero::Allowed), "After which time they come again."),
+        Field::of(
+            "horizon",
+            Kind::Span(Zero::Allowed),
+            "How far ahead: as long as a worker takes to start.",
+        ),
+        Field::of(
+            "quantile",
+            Kind::Number(Range::INNER_SHARE),
+            "The share of the time that the load should be no more than what is staffed for.",
+        ),
+        Field::of(
+            "margin",
+            Kind::Number(Range::FROM_0_TO_1),
+            "By which share a model must be better than the last bucket.",
+        ),
+        Field::of("wait_budget", Kind::Span(Zero::Allowed), "How long a task may wait."),
+        Field::of(
+            "late_max",
+            Kind::Number(Range::INNER_SHARE),
+            "The share of tasks that may wait longer.",
+        ),
+    ],
+    defaults: || to_value(ForecastConfig::default()).unwrap_or_default(),
+};
 
 static COMPOSITE: Section = Section {
     name: "composite",

@@ -176,6 +176,8 @@ impl Range {
         Self::new(Edge::Without(0.0), Edge::None, "a number above 0", "0.7");
     pub(crate) const FROM_0: Self =
         Self::new(Edge::With(0.0), Edge::None, "a number of 0 or more", "0.1");
+    pub(crate) const FROM_1: Self =
+        Self::new(Edge::With(1.0), Edge::None, "a factor of 1 or more", "1.5");
     pub(crate) const FACTOR: Self =
         Self::new(Edge::Without(1.0), Edge::None, "a factor above 1", "2");
     pub(crate) const SHARE: Self =

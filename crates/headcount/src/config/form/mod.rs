@@ -17,6 +17,7 @@ mod deciders;
 mod file;
 mod guards;
 mod health;
+mod peers;
 mod pool;
 mod signals;
 
