@@ -28,6 +28,10 @@ enum Command {
     Demo(command::demo::Arguments),
     /// Checks, shows and compares files of pools.
     Config(command::config::Arguments),
+    /// Says how many workers a load needs, which bounds to set, and how that comes about.
+    Plan(Box<command::plan::Arguments>),
+    /// Replays a recorded run under the same policy, or beside another one.
+    Replay(command::replay::Arguments),
     /// Runs a command for every item, as many at once as help.
     Run(Box<command::run::Arguments>),
 }
@@ -39,6 +43,8 @@ enum Stop {
     Misused(String),
     /// It did not work; the lines say why, each for itself.
     Refused(String),
+    /// It did not come out as it should, and everything was printed already.
+    Told,
     /// What it prints could not be written.
     Unwritten(io::Error),
 }
@@ -64,6 +70,8 @@ fn main() -> ExitCode {
         Command::Presets(arguments) => command::presets::run(&arguments, &mut out),
         Command::Demo(arguments) => command::demo::run(&arguments, &mut out),
         Command::Config(arguments) => command::config::run(&arguments, &mut out),
+        Command::Plan(arguments) => command::plan::run(&arguments, &mut out),
+        Command::Replay(arguments) => command::replay::run(&arguments, &mut out),
     };
     match done.and_then(|()| Ok(out.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -74,6 +82,7 @@ fn main() -> ExitCode {
         Err(Stop::Unwritten(error)) => {
             complain(1, &format!("output could not be written: {error}"))
         }
+        Err(Stop::Told) => ExitCode::from(1),
         Err(Stop::Misused(sentence)) => complain(2, &sentence),
         Err(Stop::Refused(lines)) => {
             // Without a name before them: editors jump to lines that begin with a place.
@@ -91,6 +100,7 @@ fn run(arguments: &command::run::Arguments) -> ExitCode {
             ExitCode::from(command::run::OUTPUT_CLOSED)
         }
         Err(Stop::Unwritten(error)) => complain(command::run::OURS, &error.to_string()),
+        Err(Stop::Told) => ExitCode::from(command::run::OURS),
         Err(Stop::Misused(sentence) | Stop::Refused(sentence)) => {
             complain(command::run::OURS, &sentence)
         }

@@ -2,8 +2,12 @@
 
 pub(crate) mod config;
 pub(crate) mod demo;
+pub(crate) mod plan;
 pub(crate) mod presets;
+pub(crate) mod replay;
 pub(crate) mod run;
+
+mod duration;
 
 use std::num::NonZeroUsize;
 

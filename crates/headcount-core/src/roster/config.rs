@@ -70,10 +70,17 @@ impl RosterConfig {
     ///
     /// 85 % of the wait budget, less the spawn delay. The rest is a reserve: timers ring late and
     /// some workers start slower than others, and a task served early costs less than a late one.
+    /// Where a worker takes longer to start than that, the delay is not taken off.
     #[must_use]
     pub fn patience(&self) -> Duration {
         let reserve = self.wait_budget / 20 * 3;
-        self.wait_budget.saturating_sub(reserve).saturating_sub(self.spawn_delay)
+        let patience = self.wait_budget.saturating_sub(reserve);
+        match patience < self.spawn_delay {
+            // It comes too late for this task anyway. One that waited for so long says that there
+            // are too few; one that merely waits says nothing.
+            true => patience,
+            false => patience - self.spawn_delay,
+        }
     }
 }
 
@@ -105,7 +112,9 @@ mod tests {
             assert_eq!(config.patience(), expected);
         };
         check(Duration::ZERO, Duration::from_secs(1), Duration::ZERO);
-        check(Duration::from_secs(1), Duration::from_secs(1), Duration::ZERO);
+        check(Duration::from_secs(1), Duration::from_millis(850), Duration::ZERO);
+        // Nobody comes in time: hired for those behind a task that is nearly late.
+        check(Duration::from_secs(1), Duration::from_secs(1), Duration::from_millis(850));
         check(Duration::from_secs(2), Duration::from_secs(1), Duration::from_millis(700));
         assert!(
             Duration::MAX / 2 < {

@@ -1,7 +1,7 @@
 //! Whatever is observed, a decision comes out, within the bounds and in plain words.
 
 use headcount_core::guard::Because;
-use headcount_core::{Bounds, Decision, Mode};
+use headcount_core::{Bounds, Decision, Mode, Observation, Policy};
 
 use crate::chain::folded;
 use crate::life::{Life, chapters};
@@ -9,10 +9,10 @@ use crate::policies::{Known, sound};
 use crate::ticks::wild_ticks;
 use crate::{always, numbers};
 
-/// Everything that holds for one decision by itself.
+/// Everything that holds for one decision on `seen` by itself.
 #[track_caller]
-pub(crate) fn check(bounds: Bounds, decision: &Decision) {
-    check_bounds(bounds, decision);
+pub(crate) fn check(policy: &Policy, seen: &Observation, decision: &Decision) {
+    check_bounds(policy.bounds(), seen, decision);
     check_floor(decision);
     check_numbers(decision);
     check_texts(decision);
@@ -20,7 +20,7 @@ pub(crate) fn check(bounds: Bounds, decision: &Decision) {
 }
 
 #[track_caller]
-fn check_bounds(bounds: Bounds, decision: &Decision) {
+fn check_bounds(bounds: Bounds, seen: &Observation, decision: &Decision) {
     let Bounds { min, max } = bounds;
     assert_eq!(decision.bounds, bounds);
     let (from, to) = (decision.from, decision.to);
@@ -30,6 +30,8 @@ fn check_bounds(bounds: Bounds, decision: &Decision) {
         assert!(decision.rulings.is_empty(), "nobody is asked");
         return;
     }
+    // A minimum that is not granted is waited for.
+    let min = min.min(seen.allowance.unwrap_or(u32::MAX));
     assert!(min <= to.floor && to.floor <= to.ceiling && to.ceiling <= max, "{to:?}");
     let last = decision.rulings.iter().last();
     assert_eq!(last.map(|review| review.guard.as_str()), Some("bounds"), "the last word");
@@ -85,7 +87,7 @@ fn nothing_that_is_observed_breaks_a_decision() {
     always(&(sound(), wild_ticks()), |(Known { policy, .. }, ticks)| {
         let mut autoscaler = policy.build();
         for tick in &ticks {
-            check(policy.bounds(), &tick.run(&mut autoscaler));
+            check(&policy, &tick.observation, &tick.run(&mut autoscaler));
         }
         for sample in autoscaler.samples() {
             let told = [sample.utilization, sample.queued_per_worker, sample.throughput];
@@ -99,8 +101,8 @@ fn nothing_that_happens_in_a_life_breaks_a_decision() {
     let begin = (numbers::workers(), numbers::workers());
     always(&(sound(), begin, chapters(30)), |(Known { policy, .. }, begin, chapters)| {
         let staffing = headcount_core::Staffing::between(begin.0, begin.1);
-        for (_, decision) in Life::of(&policy, staffing).story(&chapters) {
-            check(policy.bounds(), &decision);
+        for (seen, decision) in Life::of(&policy, staffing).story(&chapters) {
+            check(&policy, &seen, &decision);
         }
     });
 }

@@ -23,7 +23,7 @@ fn check(config: &PolicyConfig, told: &[(PoolSnapshot, f64)]) {
     for (second, (pool, number)) in (1..).zip(told) {
         let mut observation = Observation::new(Timestamp::from_secs(second), *pool);
         observation.externals.set(name("lag"), *number).expect("a finite number");
-        deciding::check(policy.bounds(), &autoscaler.tick(&observation));
+        deciding::check(&policy, &observation, &autoscaler.tick(&observation));
         let mut successor = policy.build();
         assert_eq!(successor.restore(&autoscaler.save()), Ok(()), "after {second} s");
     }

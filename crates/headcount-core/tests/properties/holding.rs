@@ -168,11 +168,11 @@ fn a_draining_pool_is_not_shrunk() {
 #[test]
 fn hard_limits_hold_down_to_the_minimum() {
     check(|policy, story| {
-        let min = policy.bounds().min;
         for (observation, decision) in smooth(story) {
-            if let Some(allowance) = observation.allowance {
-                assert!(decision.to.ceiling <= allowance.max(min), "{}", decision.explain());
-            }
+            let allowance = observation.allowance.unwrap_or(u32::MAX);
+            assert!(decision.to.ceiling <= allowance, "{}", decision.explain());
+            // A minimum that is not granted is waited for.
+            let min = policy.bounds().min.min(allowance);
             let standing = Standing::of(observation.health.as_ref(), observation.at);
             if policy.guards().health.is_some() && standing.zone == Zone::Critical {
                 assert_eq!(decision.to, Staffing::exactly(min), "{}", decision.explain());

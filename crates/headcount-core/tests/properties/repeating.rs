@@ -40,7 +40,7 @@ fn to_ask_changes_nothing_and_tells_what_comes() {
             // Any observation may be asked about, not only the one that comes next.
             let other = &ticks[(index * 7 + 3) % ticks.len()].observation;
             let answers = asks.then(|| {
-                deciding::check(policy.bounds(), &asker.advise(other));
+                deciding::check(&policy, other, &asker.advise(other));
                 (asker.evaluate(other), asker.evaluate(&tick.observation))
             });
             assert_eq!(known(&asker), before, "to ask changes nothing");

@@ -130,7 +130,7 @@ fn check_harmless(policy: &Policy, notes: &Notes) -> Autoscaler {
 
 fn run(policy: &Policy, autoscaler: &mut Autoscaler, ticks: &[Tick]) {
     for tick in ticks {
-        deciding::check(policy.bounds(), &tick.run(autoscaler));
+        deciding::check(policy, &tick.observation, &tick.run(autoscaler));
     }
 }
 
@@ -149,7 +149,7 @@ fn damaged_notes_do_no_harm() {
         life.autoscaler = check_harmless(&policy, &notes);
         for chapter in &story.1 {
             let observation = life.observe(chapter);
-            deciding::check(policy.bounds(), &life.decide(&observation));
+            deciding::check(&policy, &observation, &life.decide(&observation));
         }
         run(&policy, &mut life.autoscaler, &story.2);
     });
@@ -194,7 +194,7 @@ fn no_single_word_of_the_notes_does_harm() {
             life.autoscaler = check_harmless(&policy, &Notes::of_words(damaged));
             for chapter in &after {
                 let observation = life.observe(chapter);
-                deciding::check(policy.bounds(), &life.decide(&observation));
+                deciding::check(&policy, &observation, &life.decide(&observation));
             }
         }
     });

@@ -2,7 +2,7 @@
 
 use std::sync::MutexGuard;
 
-use headcount_core::{Decision, NextLook, Observation, PolicyConfig, Timestamp};
+use headcount_core::{Decision, NextLook, Observation, Timestamp};
 
 use super::agenda::Member;
 use super::event::ScalerEvent;
@@ -79,7 +79,7 @@ impl Inner {
     }
 
     fn record(&self, state: MutexGuard<'_, State>, observation: &Observation, decision: &Decision) {
-        let (notes, policy) = (state.autoscaler.save(), state.written.clone());
+        let (notes, policy) = (state.autoscaler.save(), state.in_force());
         // Taken before the other is released, so that rows stand in the order of their ticks.
         let recording = lock(&self.recording);
         drop(state);
@@ -96,10 +96,9 @@ impl Inner {
         {
             self.resizable.poke_when_full(self.poke(member));
         }
-        // A pool that is closed hears of no size any more.
-        let wanted = decision.resize().filter(|_| !pool.draining);
-        // Minimums come after the allowance; what is not granted waits until others give back.
-        let staffing = wanted.map(|wanted| self.granted(wanted)).filter(|to| *to != decision.from);
+        // A pool that is closed hears of no size any more. What is decided is within what the
+        // budget grants, so it is what is done, and a recorded decision says all that came of it.
+        let staffing = decision.resize().filter(|_| !pool.draining);
         if let Some(staffing) = staffing {
             self.resizable.resize(staffing);
             state.autoscaler.applied(decision);
@@ -115,9 +114,7 @@ impl Inner {
         if self.records.is_empty() {
             return;
         }
-        let notes = state.autoscaler.save();
-        let mode = Some(state.autoscaler.mode());
-        let policy = PolicyConfig { mode, ..state.written.clone() };
+        let (notes, policy) = (state.autoscaler.save(), state.in_force());
         let recording = lock(&self.recording);
         drop(state);
         for record in &self.records {

@@ -89,6 +89,11 @@ impl State {
         Fit { policy, make_extras, surroundings }
     }
 
+    /// The policy as it was written, in the mode that somebody may have set by hand.
+    pub(super) fn in_force(&self) -> PolicyConfig {
+        PolicyConfig { mode: Some(self.autoscaler.mode()), ..self.written.clone() }
+    }
+
     /// Takes over what does not depend on the policy.
     pub(super) fn go_on_from(&mut self, before: Self) {
         self.externals = before.externals;

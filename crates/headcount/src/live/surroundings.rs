@@ -55,7 +55,7 @@ pub(crate) struct Tick<'a> {
     pub(crate) decision: &'a Decision,
     /// What the autoscaler remembers after the tick.
     pub(crate) notes: &'a Notes,
-    /// As it was written.
+    /// As it was written, in the mode in force.
     #[cfg_attr(not(feature = "trace"), expect(dead_code, reason = "only traces tell it"))]
     pub(crate) policy: &'a PolicyConfig,
 }

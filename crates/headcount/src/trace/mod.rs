@@ -7,5 +7,5 @@ mod recorder;
 mod row;
 
 pub use reader::{TraceError, TraceReader};
-pub use recorder::{Recorder, RecorderConfig};
+pub use recorder::{Recorder, RecorderConfig, files};
 pub use row::Row;

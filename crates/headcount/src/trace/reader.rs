@@ -17,8 +17,10 @@ const LINE_MAX: u64 = 1 << 20;
 ///
 /// let row = "{\"pool\":\"a\",\"policy\":{},\"notes\":[]}\n";
 /// let text = format!("{{\"headcount_trace\":1}}\n{row}{}", &row[..9]);
-/// let rows = TraceReader::new(text.as_bytes())?.collect::<Result<Vec<Row>, _>>()?;
+/// let mut reader = TraceReader::new(text.as_bytes())?;
+/// let rows = reader.by_ref().collect::<Result<Vec<Row>, _>>()?;
 /// assert_eq!(rows.len(), 1, "the last line was cut off and is left out");
+/// assert!(reader.is_cut_off());
 ///
 /// let error = TraceReader::new(&b"{\"headcount_trace\":7}\n"[..]).err().expect("of the future");
 /// assert_eq!(error.to_string(), "line 1: the trace has version 7; this program reads version 1");
@@ -29,6 +31,7 @@ pub struct TraceReader<R> {
     lines: R,
     number: u64,
     failed: bool,
+    cut_off: bool,
 }
 
 impl TraceReader<BufReader<File>> {
@@ -50,8 +53,11 @@ impl<R: BufRead> TraceReader<R> {
     ///
     /// When it cannot be read, is no trace, or is of another version.
     pub fn new(lines: R) -> Result<Self, TraceError> {
-        let mut reader = Self { lines, number: 0, failed: false };
-        let first = reader.line()?.unwrap_or_default();
+        let mut reader = Self { lines, number: 0, failed: false, cut_off: false };
+        let Some(first) = reader.line()? else {
+            let what = if reader.cut_off { "its first line is cut off" } else { "it is empty" };
+            return Err(TraceError::of(0, format!("this is no trace; {what}")));
+        };
         let header: Header = serde_json::from_slice(&first).map_err(|_| {
             TraceError::of(1, "this is no trace; its first line is {\"headcount_trace\":1}")
         })?;
@@ -74,8 +80,10 @@ impl<R: BufRead> TraceReader<R> {
                 LINE_MAX => {
                     Err(TraceError::of(number, format!("it is longer than {LINE_MAX} bytes")))
                 }
-                // Nothing, or cut off.
-                _ => Ok(None),
+                len => {
+                    self.cut_off = 0 < len;
+                    Ok(None)
+                }
             };
         }
         self.number = number;
@@ -85,7 +93,23 @@ impl<R: BufRead> TraceReader<R> {
     fn row(&mut self) -> Result<Option<Row>, TraceError> {
         let Some(line) = self.line()? else { return Ok(None) };
         let row = serde_json::from_slice(&line);
-        row.map(Some).map_err(|error| TraceError::of(self.number, error))
+        row.map(Some).map_err(|_| {
+            let what = "this is neither a decision nor a policy; the file is damaged, or a program \
+                        of another version wrote it";
+            TraceError::of(self.number, what)
+        })
+    }
+
+    /// The line that was read last, counted from 1.
+    #[must_use]
+    pub fn line_number(&self) -> u64 {
+        self.number
+    }
+
+    /// Whether the last line was cut off and is left out. Known at the end.
+    #[must_use]
+    pub fn is_cut_off(&self) -> bool {
+        self.cut_off
     }
 }
 

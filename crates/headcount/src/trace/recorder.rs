@@ -273,6 +273,33 @@ fn put_aside(path: &Path, files_max: u32) -> io::Result<()> {
     Ok(())
 }
 
+/// The files of a trace, oldest first: those that were put aside, as far as they follow each other,
+/// and the one that is written.
+///
+/// A recorder puts aside what it finds at its start too, so the older ones may tell of runs before.
+///
+/// ```
+/// use headcount::trace;
+///
+/// let dir = std::env::temp_dir().join(format!("headcount-files-{}", std::process::id()));
+/// std::fs::create_dir_all(&dir)?;
+/// for name in ["run.jsonl", "run.1.jsonl", "run.2.jsonl", "run.4.jsonl"] {
+///     std::fs::write(dir.join(name), "")?;
+/// }
+/// let files = ["run.2.jsonl", "run.1.jsonl", "run.jsonl"].map(|name| dir.join(name));
+/// assert_eq!(trace::files(dir.join("run.jsonl")), files);
+/// # std::fs::remove_dir_all(&dir)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[must_use]
+pub fn files(path: impl AsRef<Path>) -> Vec<PathBuf> {
+    let path = path.as_ref();
+    let aside = (1..).map(|number| numbered(path, number)).take_while(|file| file.is_file());
+    let mut files: Vec<PathBuf> = std::iter::once(path.to_owned()).chain(aside).collect();
+    files.reverse();
+    files
+}
+
 /// `run.jsonl` becomes `run.1.jsonl`.
 fn numbered(path: &Path, number: u32) -> PathBuf {
     match path.extension().and_then(|extension| extension.to_str()) {

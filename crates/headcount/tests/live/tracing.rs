@@ -7,7 +7,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use headcount::trace::{Recorder, RecorderConfig, Row, TraceReader};
-use headcount::{Policy, Preset, Scaler};
+use headcount::{
+    Autoscaler, Budget, Mode, Policy, PolicyConfig, PoolSnapshot, Preset, Resizable, Scaler, Share,
+    Staffing,
+};
 use headcount_core::Notes;
 
 use crate::support::{Paper, busy, by_hand, run_for};
@@ -45,25 +48,7 @@ fn a_replay_decides_the_same_byte_for_byte() {
     let path = dir.0.join("run.jsonl");
     let recorder = Recorder::create(&path, RecorderConfig::default()).expect("it can be made");
     run(&busy(), &recorder, 60);
-    let (mut autoscaler, mut ticks) = (None, 0);
-    for row in TraceReader::open(&path).expect("a trace") {
-        match row.expect("whole rows") {
-            Row::Policy { policy, notes, .. } => {
-                let mut built = Policy::check(&policy, 1).expect("no fault").build();
-                built.restore(&Notes::of_words(notes)).expect("its own notes");
-                autoscaler = Some(built);
-            }
-            Row::Tick { observation, decision, .. } => {
-                let autoscaler = autoscaler.as_mut().expect("the policy came first");
-                let again = autoscaler.tick(&observation);
-                assert_eq!(format!("{again:?}"), format!("{decision:?}"));
-                if again.resize().is_some() {
-                    autoscaler.applied(&again);
-                }
-                ticks += 1;
-            }
-        }
-    }
+    let ticks = check_replays(&path, "a");
     assert!(50 < ticks, "{ticks}");
 }
 
@@ -200,4 +185,79 @@ fn what_cannot_be_written_is_told_and_stops_nobody() {
     assert_eq!(recorder.lost(), 0, "the old file is still there for whoever has it open");
     assert!(recorder.error().is_some(), "there is no place for another one");
     assert!(!pool.resized().is_empty(), "it scaled all the same");
+}
+
+/// Replays what a file tells of one pool, and returns how many decisions came out the same.
+fn check_replays(path: &Path, pool: &str) -> u32 {
+    let (mut autoscaler, mut ticks) = (None::<Autoscaler>, 0);
+    for row in TraceReader::open(path).expect("a trace") {
+        let row = row.expect("whole rows");
+        match row {
+            row if row.pool() != pool => {}
+            Row::Policy { policy, notes, .. } => {
+                let mut built = Policy::check(&policy, 1).expect("no fault").build();
+                built.restore(&Notes::of_words(notes)).expect("its own notes");
+                autoscaler = Some(built);
+            }
+            Row::Tick { observation, decision, .. } => {
+                let Some(autoscaler) = &mut autoscaler else { continue };
+                let again = autoscaler.tick(&observation);
+                assert_eq!(format!("{again:?}"), format!("{decision:?}"), "row {ticks}");
+                if again.resize().is_some() {
+                    autoscaler.applied(&again);
+                }
+                ticks += 1;
+            }
+        }
+    }
+    ticks
+}
+
+#[test]
+fn a_minimum_that_was_not_granted_is_recorded_as_it_was_and_replays() {
+    let dir = Dir::new("granted");
+    let path = dir.0.join("run.jsonl");
+    let recorder = Recorder::create(&path, RecorderConfig::default()).expect("it can be made");
+    let (driver, clock) = by_hand();
+    let budget = Budget::new(10);
+    let start = |name, pool: &Paper, min| {
+        let bounds = (Some(min), Some(8));
+        let policy = PolicyConfig {
+            workers_min: bounds.0,
+            workers_max: bounds.1,
+            ..Preset::gopipe().config()
+        };
+        let scaler = Scaler::of(pool.clone()).name(name).policy(policy).trace(&recorder);
+        scaler.budget(&budget, Share::default()).driver(&driver).start().expect("they fit")
+    };
+    let one = || Paper::of(PoolSnapshot::at_work(Staffing::exactly(1), 1));
+    let (early, late) = (one(), one());
+    let first = start("early", &early, 1);
+    first.scale_to(8);
+    early.set(|pool| (pool.live, pool.busy) = (8, 8));
+    let second = start("late", &late, 5);
+    run_for(&driver, &clock, Duration::from_millis(100));
+    let ceiling = late.snapshot().ceiling;
+    assert!(ceiling < 5, "the rest is still at work elsewhere: {ceiling}");
+    assert_eq!(second.decision().expect("one").to.ceiling, ceiling, "{}", second.why());
+    run_for(&driver, &clock, Duration::from_secs(20));
+    assert!(5 <= late.snapshot().ceiling, "{}", second.why());
+    drop((first, second));
+    assert!(10 < check_replays(&path, "late"));
+}
+
+#[test]
+fn a_file_that_was_begun_later_knows_the_mode_that_was_set_by_hand() {
+    let dir = Dir::new("mode");
+    let path = dir.0.join("run.jsonl");
+    let config = RecorderConfig { bytes_max: 20_000, files_max: 3 };
+    let recorder = Recorder::create(&path, config).expect("it can be made");
+    let (pool, (driver, clock)) = (busy(), by_hand());
+    let scaler = Scaler::of(pool.clone()).name("a").policy(Preset::gopipe()).trace(&recorder);
+    let scaler = scaler.driver(&driver).start().expect("no fault");
+    scaler.set_mode(Mode::Advise);
+    run_for(&driver, &clock, Duration::from_secs(60));
+    assert!(pool.resized().is_empty(), "it only advises");
+    assert!(0 < check_replays(&dir.0.join("run.1.jsonl"), "a"));
+    assert!(0 < check_replays(&path, "a"));
 }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::bounds::Jobs;
-use super::duration;
 use super::halt::Halt;
 use super::split::Delimiter;
+use crate::command::duration;
 
 /// What the command takes.
 #[derive(Debug, clap::Args)]

@@ -13,7 +13,6 @@
 mod arguments;
 mod plan;
 
-mod duration;
 mod halt;
 mod quote;
 mod split;

@@ -6,9 +6,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::duration::shown;
 use super::settling::Run;
 use super::sizing::Crew;
+use crate::command::duration::shown;
 
 /// How often it tells, on a terminal and elsewhere.
 const EVERY: Duration = Duration::from_millis(200);

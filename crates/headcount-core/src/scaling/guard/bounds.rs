@@ -1,6 +1,7 @@
 //! Keeps the pool between its minimum and its maximum.
 //!
-//! Last, so that nothing can overrule it.
+//! Last, so that nothing can overrule it. A minimum is no claim on what others hold, though: where
+//! the allowance is less, the pool is not raised above it.
 
 use super::{Because, Guard, Ruling};
 use crate::{Situation, Staffing};
@@ -38,9 +39,10 @@ impl Guard for Bounds {
         true
     }
 
-    fn review(&self, _situation: &Situation<'_>, wanted: Staffing) -> Ruling {
+    fn review(&self, situation: &Situation<'_>, wanted: Staffing) -> Ruling {
         let because = Because::Bounds { min: self.min, max: self.max };
-        let kept = wanted.within(self.min, self.max);
+        let granted = situation.observation.allowance.unwrap_or(u32::MAX);
+        let kept = wanted.within(self.min.min(granted), self.max);
         // Never a hold: a pool outside of its bounds must not be left there.
         match kept == wanted {
             true => Ruling::Allow,
@@ -52,7 +54,7 @@ impl Guard for Bounds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scaling::guard::harness::{check, check_staffing};
+    use crate::scaling::guard::harness::{Scene, check, check_staffing};
 
     #[test]
     fn both_ends_are_kept_within() {
@@ -67,5 +69,14 @@ mod tests {
     fn a_pool_outside_of_its_bounds_is_brought_back() {
         check(&Bounds { min: 2, max: 8 }, 20, 20, "bounds 8");
         check(&Bounds { min: 2, max: 8 }, 0, 0, "bounds 2");
+    }
+
+    #[test]
+    fn a_minimum_that_is_not_granted_is_not_taken() {
+        let granted = |n| Scene::at(0).with(move |o| o.allowance = Some(n));
+        granted(3).check(&Bounds { min: 5, max: 8 }, 3, 3, "yes 3");
+        granted(3).check(&Bounds { min: 5, max: 8 }, 2, 2, "bounds 3");
+        granted(6).check(&Bounds { min: 5, max: 8 }, 2, 2, "bounds 5");
+        granted(9).check(&Bounds { min: 5, max: 8 }, 2, 9, "bounds 8");
     }
 }

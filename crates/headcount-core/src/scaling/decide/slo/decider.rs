@@ -11,9 +11,6 @@ use crate::scaling::notes::{Notes, NotesReader};
 use crate::scaling::signal::Unit;
 use crate::{Comparison, Evidence, Name, Proposal, Reason, Situation, Staffing};
 
-/// Standard deviations of a Poisson load that the floor covers: a wait for one task in forty.
-const HEADROOM: f64 = 2.0;
-
 /// Keeps waits within a budget, and stops where more workers stop helping.
 ///
 /// ```
@@ -60,14 +57,14 @@ impl Slo {
         self.trust.observe(situation.now(), situation.pool().busy, finding);
     }
 
-    /// The load to staff for ahead of time: only where a worker comes too late for its task.
-    fn forecast_load(&mut self, situation: &Situation<'_>) -> Option<f64> {
-        let delay = situation.pool().spawn_delay.unwrap_or(Duration::ZERO);
-        self.forecast.observe(situation, delay);
-        if delay < self.config.wait_budget / 2 || delay.is_zero() {
+    /// The workers to keep: only where one comes too late for its task.
+    fn floor(&mut self, situation: &Situation<'_>) -> Option<u32> {
+        let delay = situation.pool().spawn_delay.filter(|delay| !delay.is_zero())?;
+        if delay < self.config.wait_budget / 2 {
             return None;
         }
-        self.forecast.load(delay)
+        self.forecast.observe(situation, delay);
+        self.forecast.workers(self.config.wait_budget)
     }
 
     /// What speaks for a limit.
@@ -95,9 +92,9 @@ impl Slo {
 impl Decider for Slo {
     fn decide(&mut self, situation: &Situation<'_>) -> Proposal {
         self.observe(situation);
-        let load = self.forecast_load(situation);
+        let floor = self.floor(situation);
         let ceiling = self.ceiling();
-        let floor = load.map_or(0, |load| whole((load + HEADROOM * load.sqrt()).ceil()));
+        let floor = floor.unwrap_or(0);
 
         let reason = match (self.knee.bound(), self.knee.limit()) {
             (Some(_), _) => Reason::Knee,
@@ -113,7 +110,7 @@ impl Decider for Slo {
         if let Some(delay) = situation.pool().spawn_delay {
             proposal.estimate("spawn_delay", Unit::Seconds, delay.as_secs_f64());
         }
-        if let Some(load) = load {
+        if let Some(load) = self.forecast.load().filter(|_| 0 < floor) {
             proposal.estimate("forecast_load", Unit::Count, load);
         }
         proposal

@@ -3,8 +3,15 @@
 use std::time::Duration;
 
 /// What each letter stands for, in seconds. Without one, seconds are meant.
-const UNITS: [(&str, f64); 6] =
-    [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86400.0), ("", 1.0)];
+const UNITS: [(&str, f64); 7] = [
+    ("us", 0.000_001),
+    ("ms", 0.001),
+    ("s", 1.0),
+    ("m", 60.0),
+    ("h", 3600.0),
+    ("d", 86400.0),
+    ("", 1.0),
+];
 
 pub(super) fn parse(text: &str) -> Result<Duration, String> {
     let letters = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
@@ -43,6 +50,7 @@ mod tests {
         check("30", "30s");
         check("1.5s", "1.5s");
         check("200ms", "200ms");
+        check("250us", "250µs");
         check("5m", "300s");
         check("2h", "7200s");
         check("1d", "86400s");

@@ -1,0 +1,262 @@
+//! `headcount plan` as a user meets it: what it answers, what it refuses, how it exits.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use headcount::trace::Row;
+use headcount_core::{Counters, Observation, Policy, PoolSnapshot, Preset, Statistics, Timestamp};
+use tempfile::TempDir;
+
+fn plan(folder: &Path, arguments: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_headcount"))
+        .arg("plan")
+        .args(arguments.split_whitespace())
+        .current_dir(folder)
+        .output()
+        .expect("it starts")
+}
+
+#[track_caller]
+fn check_in(folder: &TempDir, arguments: &str, code: i32, expected: &[&str]) {
+    let output = plan(folder.path(), arguments);
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8(text).expect("it speaks text");
+    assert_eq!(output.status.code(), Some(code), "{arguments}: {text}");
+    for line in expected {
+        assert!(text.contains(line), "{arguments} does not say {line:?}: {text}");
+    }
+}
+
+#[track_caller]
+fn check(arguments: &str, code: i32, expected: &[&str]) {
+    check_in(&folder(&[]), arguments, code, expected);
+}
+
+/// A folder with these files in it.
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).expect("a file is written");
+    }
+    folder
+}
+
+const SERVICE: &str = "--service-p50 50ms --service-p99 200ms";
+
+#[test]
+fn a_load_is_answered_with_bounds_and_arithmetic() {
+    check(
+        &format!("--rate 1000/s {SERVICE} --wait 50ms --late 1% --bytes-per-worker 64MiB"),
+        0,
+        &[
+            "64 workers keep the wait within 50 ms for all but 0.313 % of the jobs",
+            "floor       1       others start in 1 ms, in time for a wait of 50 ms",
+            "initial     64 ",
+            "ceiling     123 ",
+            "4 GiB with 64 workers",
+            "up to 1014/s, 1.43 % more",
+            "2000/s needs 123 workers, 1.92 times as many",
+            "service 20 % longer     76 workers (+12)",
+            "R = 1000/s x 59.7 ms = 59.7 workers busy",
+            "Erlang C(64, 59.7) = 48 %",
+            "63 workers: 1.22 % late",
+        ],
+    );
+    check(&format!("--rate 1000/s {SERVICE} --wait 10ms"), 0, &["71 workers keep"]);
+    check("--rate 1000/s --service 59.7ms --scv 0.43 --wait 0", 0, &["80 workers keep"]);
+    check("--rate 1/d --service 1s --wait 1s", 0, &["1 worker keeps", "0 workers would not"]);
+}
+
+#[test]
+fn the_workers_of_today_are_judged() {
+    let today = |workers| format!("--rate 1000/s {SERVICE} --wait 50ms --workers {workers}");
+    check(&today(70), 0, &["today       70 workers: ", "enough; good for 1114/s"]);
+    check(&today(63), 0, &["63 workers: 1.22 % late, too many"]);
+    check(&today(59), 0, &["59 workers do not keep up"]);
+}
+
+#[test]
+fn slow_starts_and_quiet_hours_move_the_floor() {
+    let with = |more| format!("--rate 1000/s {SERVICE} --wait 50ms {more}");
+    check(&with("--spawn 10s"), 0, &["floor       64      a worker takes 10 s to start"]);
+    check(&with("--quiet-rate 100/s"), 0, &["floor       9       what the quietest load needs"]);
+}
+
+#[test]
+fn what_no_number_of_workers_can_do_is_said() {
+    let arguments = format!("--rate 1000/s {SERVICE} --latency 100ms");
+    let sentence = "no number of workers can keep this: the service alone takes longer than 100 ms \
+                    for 12.2 % of the jobs, and 1 % may be late; ask for 200 ms or more";
+    check(&arguments, 1, &[sentence]);
+    check(
+        &format!("{arguments} --json"),
+        1,
+        &["\"workers\": null", "\"limit_least_s\": 0.2", sentence],
+    );
+    check("--rate 1e9 --service 1s --wait 1s", 1, &["at most 10000000 are looked for"]);
+}
+
+#[test]
+fn a_promise_on_the_whole_counts_wait_and_service() {
+    check(
+        &format!("--rate 1000/s {SERVICE} --latency 210ms"),
+        0,
+        &["workers keep the latency within 210 ms", "by the service alone + "],
+    );
+}
+
+#[test]
+fn the_bottleneck_of_several_stages_is_named() {
+    let fetch = "--stage name=fetch,service=200ms,workers=40";
+    let thumb = "--stage name=thumb,service=30ms,scv=0.5,calls=1.5";
+    check(
+        &format!("--rate 100/s --wait 100ms {fetch} {thumb},workers=4 --bytes-per-worker 1GiB"),
+        0,
+        &[
+            "37 workers in 2 stages keep the wait within 100 ms",
+            "The bottleneck is thumb: its 4 workers at 45 ms a job carry 88.9/s, less than comes.",
+            "37 GiB of memory",
+            "40, enough",
+            "4, does not keep up",
+        ],
+    );
+    let unknown = format!("--rate 100/s --wait 100ms --stage name=fetch,service=200ms {thumb}");
+    check(&unknown, 0, &["The bottleneck is fetch: each job takes 200 ms of its workers"]);
+    check(&format!("{unknown} --json"), 0, &["\"bottleneck\"", "\"stage\": \"fetch\""]);
+}
+
+#[test]
+fn the_answer_can_be_read_by_programs() {
+    let folder = folder(&[]);
+    let output = plan(folder.path(), &format!("--rate 1000/s {SERVICE} --wait 50ms --json"));
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(value["workers"], 64);
+    assert_eq!(value["bounds"]["ceiling"], 123);
+    assert_eq!(value["what_ifs"][0]["workers"], 76);
+    assert_eq!(value["slo"]["measured"], "wait");
+    assert!(value["present"].is_null() && value["record"].is_null());
+}
+
+/// Ten minutes at 4 a second, one of which has 40.
+fn arrivals() -> String {
+    let count = |second: u32| if second / 60 == 5 { 40 } else { 4 };
+    let lines = (0..600).map(|second| format!("{second},{}\n", count(second)));
+    format!("t_seconds,arrivals\n{}", lines.collect::<String>())
+}
+
+#[test]
+fn a_record_of_arrivals_is_planned_for_at_its_busiest() {
+    let jobs = "t_seconds,service_seconds\n0,0.5\n1,1.5\n";
+    let folder = folder(&[("day_1s.arrivals.csv", &arrivals()), ("day.jobs.csv", jobs)]);
+    check_in(
+        &folder,
+        "--trace day_1s.arrivals.csv --wait 1s",
+        0,
+        &[
+            "4560 in 10 min, 7.6/s on average",
+            "of 2 s: 4/s in the quietest, 40/s in the busiest, from 5 min on",
+            "service     mean 1 s, scv 0.25",
+            "what the quietest load needs, 4/s",
+        ],
+    );
+    check_in(&folder, "--trace day_1s.arrivals.csv --wait 1s --service 20ms", 0, &["mean 20 ms"]);
+    let llm = "t_seconds,size_in_tokens,size_out_tokens\n0,100,10\n1,100,10\n";
+    fs::write(folder.path().join("llm.csv"), llm).expect("a file is written");
+    let with_jobs = "--trace day_1s.arrivals.csv --wait 1s --jobs llm.csv";
+    check_in(&folder, with_jobs, 0, &["service     mean 240 ms, scv 0"]);
+}
+
+/// On/off bursts of a language model: 40 workers of a simulated pool keep this promise, 30 do not.
+#[test]
+fn a_packed_record_is_read_with_the_jobs_beside_it() {
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../headcount-sim/data");
+    check(
+        &format!("--trace {data}/azure_llm_code_1s.arrivals.csv.gz --wait 1s"),
+        0,
+        &["67 workers keep the wait within 1 s", "8819 in 57.3 min", "mean 987 ms, scv 1.63"],
+    );
+}
+
+#[test]
+fn a_bad_record_says_where_and_what_to_do() {
+    let refused = |text: &str, expected: &str| {
+        let folder = folder(&[("a.csv", text)]);
+        check_in(&folder, "--trace a.csv --service 1s --wait 1s", 1, &[expected]);
+    };
+    refused("", "a.csv: the file is empty; its first line names the columns");
+    refused("t_seconds,arrivals\n0,1\n", "a.csv: line 2 is the only bucket");
+    refused("t_seconds,arrivals\n0,1\n1,x\n", "a.csv: line 3: arrivals is \"x\"; write a number");
+    refused("t_seconds,arrivals\n0,1\n1,1\n3,1\n", "a.csv: line 4: t_seconds is 3 where 2 should");
+    check("--trace none.csv --service 1s --wait 1s", 1, &["none.csv: No such file"]);
+}
+
+/// A minute of a pool to which 10 tasks come every second, as the recorder writes it.
+fn recorded(pools: &[&str]) -> String {
+    let mut lines = vec![r#"{"headcount_trace":1}"#.to_owned()];
+    let mut autoscaler = Policy::check(&Preset::gopipe().config(), 8).expect("no fault").build();
+    for second in 0..60 {
+        let mean = Duration::from_millis(100);
+        let service = Some(Statistics { count: 10, mean, scv: 0.5, ..Statistics::default() });
+        let counters = Counters { submitted: 10 * second, ..Counters::default() };
+        let spawn_delay = Some(Duration::from_secs(2));
+        let pool = PoolSnapshot { service, counters, spawn_delay, ..PoolSnapshot::default() };
+        let observation = Observation::new(Timestamp::from_secs(second), pool);
+        for pool in pools {
+            let decision = Box::new(autoscaler.tick(&observation));
+            let observation = Box::new(observation.clone());
+            let row = Row::Tick { pool: (*pool).to_owned(), observation, decision };
+            lines.push(serde_json::to_string(&row).expect("a row is written"));
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn a_recorded_run_is_planned_for() {
+    let folder = folder(&[("one.jsonl", &recorded(&["a"])), ("two.jsonl", &recorded(&["a", "b"]))]);
+    let expected = [
+        "590 in 59 s, 10/s on average",
+        "service     mean 100 ms, scv 0.5",
+        "a worker takes 2 s to start, too long for a wait of 50 ms",
+    ];
+    check_in(&folder, "--recorded one.jsonl --wait 50ms", 0, &expected);
+    check_in(&folder, "--recorded two.jsonl --wait 50ms --pool b", 0, &expected);
+    let several = ["it tells of several pools; choose one with --pool: a, b"];
+    check_in(&folder, "--recorded two.jsonl --wait 50ms", 1, &several);
+    let unknown = ["no pool is called \"c\"; there are a, b"];
+    check_in(&folder, "--recorded two.jsonl --wait 50ms --pool c", 1, &unknown);
+}
+
+#[test]
+fn what_is_missing_or_wrong_is_said_in_a_sentence() {
+    check("--wait 1s", 2, &["how much comes is not said; give --rate 1000/s"]);
+    check("--rate 1 --wait 1s", 2, &["how long a job takes is not said; give --service 60ms"]);
+    check("--rate 1 --service 1s", 2, &["what must hold is not said; give --wait 50ms"]);
+    check("--rate 0 --service 1s --wait 1s", 2, &["the rate of arrivals is 0; it must be above 0"]);
+    check("--rate 1 --service 0 --wait 1s", 2, &["the mean of the service time is 0"]);
+    check("--rate fast --service 1s --wait 1s", 2, &["\"fast\" is no rate; write 1000/s"]);
+    check("--rate 1 --service 1s --wait 1s --late 2", 2, &["\"2\" is no share; write 1%"]);
+    check("--rate 1 --service 1s --wait 1s --latency 1s", 2, &["cannot be used with"]);
+    check("--rate 1 --wait 1s --stage name=a", 2, &["stage a has no service"]);
+}
+
+/// The commands of docs/plan.md, each with the output that is printed below it.
+#[test]
+fn the_documentation_shows_what_is_printed() {
+    let page = include_str!("../../../docs/plan.md");
+    let blocks: Vec<&str> = page.split("```").skip(1).step_by(2).collect();
+    let shown = |pair: &[&str]| match (pair[0].strip_prefix("sh\n"), pair[1].strip_prefix("text\n"))
+    {
+        (Some(command), Some(output)) => Some((command.replace('\\', ""), output.to_owned())),
+        _ => None,
+    };
+    let examples: Vec<(String, String)> = blocks.windows(2).filter_map(shown).collect();
+    assert_eq!(examples.len(), 2);
+    for (command, output) in examples {
+        let arguments = command.trim().strip_prefix("headcount plan").expect("our command");
+        let printed = plan(folder(&[]).path(), arguments).stdout;
+        assert_eq!(String::from_utf8_lossy(&printed), output, "{command}");
+    }
+}

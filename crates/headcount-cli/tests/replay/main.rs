@@ -1,0 +1,6 @@
+//! `headcount replay` as a user meets it: what it finds in a trace, what it refuses, how it exits.
+
+mod bad_input;
+mod another;
+mod place;
+mod same;

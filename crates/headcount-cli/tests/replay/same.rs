@@ -1,0 +1,83 @@
+//! Under the same policy everything comes out the same, unless somebody changed it.
+
+use headcount::trace::RecorderConfig;
+
+use crate::place::Place;
+
+#[test]
+fn a_recorded_run_replays_byte_for_byte() {
+    let place = Place::new();
+    place.record("run.jsonl", RecorderConfig::default());
+    place.check(&["run.jsonl"], 0, "pool mail: ");
+    place.check(&["run.jsonl"], 0, "pool thumbs: ");
+    let (_, text) = place.headcount(&["replay", "run.jsonl", "--pool", "thumbs"]);
+    assert!(!text.contains("mail") && text.contains("all identical"), "{text}");
+    place.check(&["run.jsonl", "--json"], 0, "\"differing\": 0");
+}
+
+/// Changes the nth decision of a pool, and returns the line that it stands in.
+fn tamper(place: &Place, name: &str, nth: usize) -> usize {
+    let text = place.read(name);
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let decisions = lines.iter().enumerate().filter(|(_, line)| {
+        line.starts_with("{\"pool\":\"mail\"") && line.contains("\"decision\"")
+    });
+    let index = decisions.map(|(index, _)| index).nth(nth).expect("so many decisions");
+    let bounds = "\"bounds\":{\"min\":1,\"max\":8}";
+    assert!(lines[index].contains(bounds), "{}", lines[index]);
+    lines[index] = lines[index].replace(bounds, "\"bounds\":{\"min\":1,\"max\":9}");
+    place.write(name, &(lines.join("\n") + "\n"));
+    index + 1
+}
+
+#[test]
+fn a_row_that_was_changed_is_found_and_explained() {
+    let place = Place::new();
+    place.record("run.jsonl", RecorderConfig::default());
+    let line = tamper(&place, "run.jsonl", 20);
+    place.check(&["run.jsonl"], 1, ", 1 of them differ\n");
+    place.check(&["run.jsonl"], 1, &format!("run.jsonl:{line}: at "));
+    place.check(&["run.jsonl"], 1, "  recorded:\n    ");
+    place.check(&["run.jsonl"], 1, "  replayed:\n    ");
+    place.check(&["run.jsonl", "--json"], 1, "\"differing\": 1");
+    place.check(&["run.jsonl", "--pool", "thumbs"], 0, "all identical");
+
+    tamper(&place, "run.jsonl", 30);
+    place.check(&["run.jsonl"], 1, "\n  replayed: ");
+    place.check(&["run.jsonl", "--limit", "1"], 1, "1 more differ; --limit lists more");
+}
+
+#[test]
+fn a_trace_over_several_files_replays_file_by_file_and_as_one() {
+    let place = Place::new();
+    let config = RecorderConfig { bytes_max: 60_000, files_max: 20 };
+    place.record("run.jsonl", config);
+    assert!(place.path("run.2.jsonl").is_file());
+    place.check(&["run.1.jsonl"], 0, "before its policy is left out");
+    let replayed = |words: &[&str]| {
+        let words = [&["replay", "run.jsonl", "--json"], words].concat();
+        let (code, text) = place.headcount(&words);
+        assert_eq!(code, Some(0), "{text}");
+        let told: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let count = |name: &str| {
+            let pools = told["pools"].as_array().expect("pools");
+            pools.iter().map(|pool| pool[name].as_u64().expect("a count")).sum::<u64>()
+        };
+        (count("replayed"), count("before_policy"))
+    };
+    let (of_last, left_out) = replayed(&[]);
+    assert!(0 < left_out);
+    let (of_all, left_out) = replayed(&["--rotated"]);
+    assert_eq!(left_out, 0, "from the beginning on, every policy is known");
+    assert!(2 * of_last < of_all, "{of_last} of {of_all}");
+}
+
+#[test]
+fn what_headcount_run_records_can_be_replayed() {
+    let place = Place::new();
+    let run = ["run", "--trace", "run.jsonl", "sh", "-c", "exit 0", ":::", "1", "2", "3", "4"];
+    let (code, text) = place.headcount(&run);
+    assert_eq!(code, Some(0), "{text}");
+    place.check(&["run.jsonl"], 0, "all identical");
+    place.check(&["run.jsonl", "--preset", "slo", "--slo", "1s"], 0, "the preset slo");
+}
