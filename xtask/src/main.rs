@@ -19,6 +19,8 @@ mod ci;
 mod deny;
 mod fuzz;
 mod loom;
+mod reality;
+mod sim;
 mod soak;
 mod test;
 mod tidy;
@@ -41,7 +43,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 8] = [
+const COMMANDS: [Command; 10] = [
     Command {
         name: "test",
         takes: "[NAME...]",
@@ -78,6 +80,18 @@ const COMMANDS: [Command; 8] = [
         takes: "[COUNT]",
         does: "resize a pool ten million times, or COUNT times, and see that no count drifts",
         run: soak::run,
+    },
+    Command {
+        name: "sim",
+        takes: "[--seed N] [--minutes M]",
+        does: "run the storm of a seed, or one storm after the other, and see that no rule breaks",
+        run: sim::run,
+    },
+    Command {
+        name: "reality",
+        takes: "[SECONDS]",
+        does: "run the same jobs on real pools and simulated, for a minute or SECONDS, and compare",
+        run: reality::run,
     },
     Command {
         name: "fuzz",

@@ -15,6 +15,7 @@ pub(crate) enum Purpose {
     Sizes = 2,
     Faults = 3,
     Scenario = 4,
+    Storm = 5,
 }
 
 /// Chance from a seed: the same seed and purpose, the same throws.

@@ -13,6 +13,7 @@
 //! - [`bound`]: the least that any policy could have paid.
 //! - [`contest`]: the benchmark of policies.
 //! - [`report`]: pictures of runs.
+//! - [`storm`]: worlds made up from a seed, in which every rule is checked after every event.
 
 #![forbid(unsafe_code)]
 
@@ -27,6 +28,7 @@ pub mod plan;
 pub mod replay;
 pub mod report;
 pub mod run;
+pub mod storm;
 pub mod world;
 
 pub use promise::Promise;

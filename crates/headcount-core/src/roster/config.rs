@@ -79,7 +79,7 @@ impl RosterConfig {
             // It comes too late for this task anyway. One that waited for so long says that there
             // are too few; one that merely waits says nothing.
             true => patience,
-            false => patience - self.spawn_delay,
+            false => patience.saturating_sub(self.spawn_delay),
         }
     }
 }

@@ -42,6 +42,19 @@ fn a_knee_is_found_and_the_queue_drains() {
 }
 
 #[test]
+fn a_surge_over_the_knee_is_caught_within_seconds() {
+    // Tasks of a second, well known at 40 of them at once, in front of a knee of 50. Then more than
+    // the downstream can take: each window that is waited for costs seconds beyond the knee.
+    Setting::default().everywhere(|setting| {
+        let stage = |seconds, load| Stage::load(seconds, load).knee(50.0).longer(10.0);
+        let run = setting.run(&[stage(200.0, 40.0), stage(60.0, 100.0)]);
+        let line = run.line(1.0);
+        let beyond = run.seconds(203.0, 260.0, |moment| 70 < moment.ceiling);
+        assert!(beyond < 5.0, "{beyond} s far beyond the knee, {setting:?}{line}");
+    });
+}
+
+#[test]
 fn a_pool_at_its_knee_is_probed_rarely() {
     Setting::default().everywhere(|setting| {
         let run = setting.run(&[load(60.0, 20.0), load(300.0, 50.0)]);

@@ -35,6 +35,8 @@ pub struct Books {
     pub peak: u32,
     /// How often the number of workers turned from rising to falling or back.
     pub reversals: u64,
+    /// What happened to it: jobs that came and ended, workers that came, looks and alarms.
+    pub events: u64,
     /// The pool over time, where somebody wants to see it.
     pub moments: Vec<Moment>,
     pub(super) measured: Measured,

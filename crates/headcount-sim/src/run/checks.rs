@@ -1,12 +1,16 @@
 //! The rules that hold after every event, whatever happens.
 
 use std::fmt;
+use std::time::Duration;
 
 use headcount_core::Timestamp;
 use headcount_core::roster::Waiting;
 
 use super::budget::Purse;
 use super::pool::Pool;
+
+/// What the ends of jobs may be rounded by, all in all.
+const ROUNDING: Duration = Duration::from_micros(1);
 
 /// A rule that was broken.
 ///
@@ -56,12 +60,15 @@ impl Before {
     }
 }
 
-/// What is wrong with a pool after an event, if anything.
-pub(super) fn broken(pool: &Pool, before: Before, now: Timestamp) -> Option<String> {
+/// What is wrong with a pool after an event, if anything; in its world, everything takes
+/// `slowness` times as long.
+pub(super) fn broken(pool: &Pool, before: Before, now: Timestamp, slowness: f64) -> Option<String> {
     bounds(pool)
         .or_else(|| hires(pool, before))
         .or_else(|| conservation(pool))
         .or_else(|| starvation(pool, now))
+        .or_else(|| staffing(pool, now))
+        .or_else(|| order(pool, slowness))
 }
 
 /// `min <= floor <= ceiling <= max`, unless a budget grants less than the minimum.
@@ -88,11 +95,13 @@ fn hires(pool: &Pool, before: Before) -> Option<String> {
         return Some(format!("{} workers under a ceiling of {ceiling}", counts.live));
     }
     let sum = counts.starting + counts.busy + counts.parked + counts.leaving;
-    let busy = usize::try_from(counts.busy).unwrap_or(usize::MAX);
-    if sum != counts.live || busy != pool.work.len() {
-        return Some(format!("{counts:?} with {} jobs under way do not add up", pool.work.len()));
-    }
-    None
+    let adds_up = sum == counts.live
+        && counts.busy as usize == pool.work.len()
+        && counts.starting as usize == pool.hired_len();
+    (!adds_up).then(|| {
+        let (running, starting) = (pool.work.len(), pool.hired_len());
+        format!("{counts:?} with {running} jobs under way and {starting} starts do not add up")
+    })
 }
 
 /// Every job that came waits, runs, is to be tried again, is done, or was given up.
@@ -100,8 +109,16 @@ fn conservation(pool: &Pool) -> Option<String> {
     let books = &pool.books;
     let given_up = books.late - (books.done - books.done_in_time);
     let known = pool.unfinished() + books.done + given_up;
-    (known != books.arrived)
-        .then(|| format!("{} jobs came and {known} are accounted for", books.arrived))
+    if known != books.arrived {
+        return Some(format!("{} jobs came and {known} are accounted for", books.arrived));
+    }
+    let waited = books.waits.len() as u64;
+    if books.arrived < waited {
+        return Some(format!("{} jobs came and {waited} waited", books.arrived));
+    }
+    let queued = pool.line.queued();
+    let most = pool.setup.queue_len_max.unwrap_or(u64::MAX);
+    (most < queued).then(|| format!("{queued} jobs wait in a line for {most}"))
 }
 
 /// Nobody waits while somebody is idle, and nobody waits for ever where one may be hired.
@@ -110,10 +127,57 @@ fn starvation(pool: &Pool, now: Timestamp) -> Option<String> {
     if 0 < queued && 0 < counts.parked {
         return Some(format!("{queued} jobs wait beside {} parked workers", counts.parked));
     }
-    let may_hire = 0 < pool.roster.config().staffing.ceiling;
-    let is_forsaken = 0 < queued && counts.live == 0 && may_hire;
-    let will_retry = pool.roster.unreachable_until().is_some_and(|until| now <= until);
-    (is_forsaken && !will_retry).then(|| format!("{queued} jobs wait and nobody comes"))
+    if !may_hire(pool, now) {
+        return None;
+    }
+    if 0 < queued && counts.live == 0 {
+        return Some(format!("{queued} jobs wait and nobody comes"));
+    }
+    // As many as there are starting workers need nobody else.
+    let uncovered = pool.line.submitted(u64::from(counts.starting))?;
+    let (wait, patience) = (now.since(uncovered), pool.roster.config().patience());
+    (patience < wait).then(|| format!("a job waits for {wait:?} and nobody was hired for it"))
+}
+
+/// Whether there is room for one more, and the last hire came to something.
+fn may_hire(pool: &Pool, now: Timestamp) -> bool {
+    let has_room = pool.roster.counts().live < pool.roster.config().staffing.ceiling;
+    let is_barred = match pool.roster.unreachable_until() {
+        // After a hire that failed, one is tried alone.
+        Some(until) => now < until || 0 < pool.roster.counts().starting,
+        None => false,
+    };
+    has_room && !is_barred
+}
+
+/// The floor is met, and nobody above it is idle for longer than is worth it.
+fn staffing(pool: &Pool, now: Timestamp) -> Option<String> {
+    let (counts, config) = (pool.roster.counts(), pool.roster.config());
+    let (staying, floor) = (counts.live - counts.leaving, config.staffing.floor);
+    if staying < floor && may_hire(pool, now) {
+        return Some(format!("{staying} workers at a floor of {floor}"));
+    }
+    let idle = pool.roster.snapshot(now, &pool.line).longest_idle.unwrap_or_default();
+    if floor < staying && config.idle_time < idle {
+        return Some(format!("a worker above the floor is idle for {idle:?}"));
+    }
+    if config.staffing.ceiling < staying && 0 < counts.parked {
+        return Some(format!("{} are parked above the ceiling", counts.parked));
+    }
+    (pool.alarm() != pool.roster.next_look(&pool.line))
+        .then(|| "the alarm is not set to the next look of the roster".to_owned())
+}
+
+/// The oldest goes first, at the speed that the world leaves, and nobody skips any work.
+fn order(pool: &Pool, slowness: f64) -> Option<String> {
+    if pool.line.submitted(0).is_some_and(|oldest| oldest < pool.work.newest()) {
+        return Some("a job was begun before an older one".to_owned());
+    }
+    if 1e-9 < (pool.work.slowness() - slowness).abs() {
+        return Some(format!("jobs are slowed {} times, not {slowness}", pool.work.slowness()));
+    }
+    let skipped = pool.work.skipped();
+    (ROUNDING < skipped).then(|| format!("a job was over {skipped:?} too soon"))
 }
 
 /// What is wrong with a budget after a look, if anything.

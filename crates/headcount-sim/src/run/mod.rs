@@ -1,7 +1,7 @@
 //! The simulation: virtual time, and the very same `Autoscaler`, `Roster` and `Pulse` as live.
 //!
-//! A [`Simulation`] is a list of pools in a world. It goes from event to event: a job comes, a
-//! worker is there, a job ends, a look is due, the world changes. At one and the same moment things
+//! A [`Simulation`] is a list of pools in a world. It goes from event to event: the world changes,
+//! a job comes, a worker is there, a job ends, a look is due. At one and the same moment things
 //! happen in that order, and pools in the order of their list, so a run depends on nothing but its
 //! setup.
 

@@ -51,9 +51,8 @@ pub(super) struct Pool {
     next_job: usize,
     alarm: Option<Timestamp>,
     next_look: NextLook,
-    /// Whether a full pool calls its autoscaler, and whether it did.
+    /// Whether a full pool calls its autoscaler.
     may_call: bool,
-    has_called: bool,
     counted_at: Timestamp,
 }
 
@@ -74,7 +73,6 @@ impl Pool {
             alarm: None,
             next_look: at_once,
             may_call: false,
-            has_called: false,
             counted_at: Timestamp::ORIGIN,
             setup,
         };
@@ -94,20 +92,13 @@ impl Pool {
             (self.work.next_end(), Event::End),
             (self.alarm, Event::Alarm),
         ];
-        let mut next = (self.look_at(), Event::Look);
+        let mut next = (self.next_look.due, Event::Look);
         for (at, event) in events {
             if let Some(at) = at {
                 next = next.min((at, event));
             }
         }
         next
-    }
-
-    fn look_at(&self) -> Timestamp {
-        match self.has_called {
-            true => self.next_look.due.min(self.next_look.called),
-            false => self.next_look.due,
-        }
     }
 
     /// Counts what there was until now. To be called before anything changes.
@@ -124,7 +115,7 @@ impl Pool {
         self.next_job += 1;
         self.books.arrived += 1;
         self.books.work_seconds += job.size.as_secs_f64();
-        self.submit(Queued { job, number, since: now, failures: 0 }, now);
+        self.submit(Queued { job, number, since: now, failures: 0, has_begun: false }, now);
     }
 
     /// A failed job is tried again.
@@ -141,6 +132,8 @@ impl Pool {
         if is_full && self.roster.counts().parked == 0 {
             self.books.measured.counters.rejected += 1;
             self.books.late += 1;
+            // Whoever held it may have died, and others wait.
+            self.settle(now);
             return;
         }
         match self.roster.submitted(now, self.line.len()) {
@@ -151,7 +144,9 @@ impl Pool {
             }
             Placement::Wait { hire_at } => {
                 self.line.push(queued);
-                self.has_called |= self.may_call && hire_at.is_none() && self.is_at_ceiling();
+                if self.may_call && hire_at.is_none() && self.is_at_ceiling() {
+                    self.call(now);
+                }
             }
         }
         self.settle(now);
@@ -161,6 +156,12 @@ impl Pool {
     fn is_at_ceiling(&self) -> bool {
         let counts = self.roster.counts();
         counts.parked == 0 && self.roster.config().staffing.ceiling <= counts.live
+    }
+
+    /// Asks for a look as soon as there may be one, which is now at the soonest.
+    fn call(&mut self, now: Timestamp) {
+        let NextLook { due, called } = self.next_look;
+        self.next_look.due = due.min(called.max(now));
     }
 
     /// The worker that was hired first is there, or could not be started.
@@ -241,10 +242,15 @@ impl Pool {
         let wait = now.since(queued.since);
         self.books.measured.counters.started += 1;
         self.books.measured.waits.add(wait);
-        if queued.failures == 0 {
+        self.waited(&queued, now);
+        self.work.begin(worker, Queued { has_begun: true, ..queued }, now);
+    }
+
+    /// Notes down how long a job waited; one that is tried again did so before.
+    fn waited(&mut self, queued: &Queued, now: Timestamp) {
+        if !queued.has_begun {
             self.books.waits.push(now.since(queued.job.at));
         }
-        self.work.begin(worker, queued, now);
     }
 
     fn hire(&mut self, worker: WorkerId, now: Timestamp) {
@@ -258,7 +264,7 @@ impl Pool {
         while let Some(expired) = self.line.pop_expired(now, after) {
             self.books.measured.counters.expired += 1;
             self.books.late += 1;
-            self.books.waits.push(now.since(expired.job.at));
+            self.waited(&expired, now);
         }
     }
 
@@ -296,7 +302,6 @@ impl Pool {
         let next = self.pulse.looked(observation, &decision);
         let soonest = observation.at + self.setup.tick_min;
         self.next_look = NextLook { due: next.due.max(soonest), called: next.called.max(soonest) };
-        self.has_called = false;
         self.may_call = decision.to.ceiling < decision.bounds.max;
         let staffing = decision.resize().map(|wanted| wanted.at_most(granted));
         if let Some(staffing) = staffing.filter(|staffing| *staffing != decision.from) {
@@ -315,6 +320,15 @@ impl Pool {
         self.books.moments.push(Moment::of(observation.at, &observation.pool));
     }
 
+    /// Workers that were hired and are not there yet.
+    pub(super) fn hired_len(&self) -> usize {
+        self.starting.len()
+    }
+
+    pub(super) fn alarm(&self) -> Option<Timestamp> {
+        self.alarm
+    }
+
     /// Jobs that have come and are neither done nor given up.
     pub(super) fn unfinished(&self) -> u64 {
         self.line.len() + self.work.len() as u64 + self.retries.len() as u64
@@ -326,9 +340,8 @@ impl Pool {
         let most = self.setup.promise.span();
         let waiting = std::iter::from_fn(|| self.line.pop()).collect::<Vec<_>>();
         for queued in waiting {
-            let wait = now.since(queued.job.at);
-            self.books.late += u64::from(most < wait);
-            self.books.waits.push(wait);
+            self.books.late += u64::from(most < now.since(queued.job.at));
+            self.waited(&queued, now);
         }
         while 0 < self.work.len() {
             let running = self.work.end(now);

@@ -114,6 +114,10 @@ impl<'a> Simulation<'a> {
     pub fn run_with_books(mut self) -> Result<Vec<(Score, Books)>, Violation> {
         self.refresh_speeds();
         while let Some((at, pool, event)) = self.next_event() {
+            if self.checked && at < self.now {
+                let what = format!("{event:?} happens after {:?}", self.now);
+                return Err(self.violation(pool, what));
+            }
             self.now = at;
             self.happen(pool, event)?;
         }
@@ -151,6 +155,7 @@ impl<'a> Simulation<'a> {
         let now = self.now;
         let before = Before::of(&self.pools[index]);
         self.pools[index].count(now);
+        self.pools[index].books.events += 1;
         let running = self.pools[index].work.len();
         match event {
             Event::Arrival => self.pools[index].arrive(now),
@@ -268,7 +273,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn check(&self, index: usize, before: Before) -> Result<(), Violation> {
-        match broken(&self.pools[index], before, self.now) {
+        match broken(&self.pools[index], before, self.now, self.slowness(index)) {
             Some(what) => Err(self.violation(index, what)),
             None => Ok(()),
         }

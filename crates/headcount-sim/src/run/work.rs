@@ -6,6 +6,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::time::Duration;
 
 use headcount_core::Timestamp;
 use headcount_core::roster::WorkerId;
@@ -54,6 +55,10 @@ pub(super) struct Work {
     read_at: Timestamp,
     slowness: f64,
     begun: u64,
+    /// When the newest of all that began was put in the line.
+    newest: Timestamp,
+    /// The job that ended last, and when.
+    ended: Option<(Running, Timestamp)>,
 }
 
 impl Default for Work {
@@ -64,6 +69,8 @@ impl Default for Work {
             read_at: Timestamp::ORIGIN,
             slowness: 1.0,
             begun: 0,
+            newest: Timestamp::ORIGIN,
+            ended: None,
         }
     }
 }
@@ -76,6 +83,7 @@ impl Work {
     pub(super) fn begin(&mut self, worker: WorkerId, queued: Queued, now: Timestamp) {
         self.advance(now);
         self.begun += 1;
+        self.newest = self.newest.max(queued.since);
         let ends = self.clock + queued.job.size.as_secs_f64();
         self.running.push(Running { worker, queued, began: now, ends, order: self.begun });
     }
@@ -104,7 +112,24 @@ impl Work {
         let ended = self.running.pop().expect("an end is announced by a job under way");
         // What was rounded off on the way does not add up.
         self.clock = self.clock.max(ended.ends);
+        self.ended = Some((ended, now));
         ended
+    }
+
+    pub(super) fn slowness(&self) -> f64 {
+        self.slowness
+    }
+
+    /// When the newest of all jobs that began was put in the line.
+    pub(super) fn newest(&self) -> Timestamp {
+        self.newest
+    }
+
+    /// By how much the job that ended last was quicker than a job can be.
+    pub(super) fn skipped(&self) -> Duration {
+        self.ended.map_or(Duration::ZERO, |(running, at)| {
+            running.queued.job.size.saturating_sub(at.since(running.began))
+        })
     }
 
     fn advance(&mut self, now: Timestamp) {

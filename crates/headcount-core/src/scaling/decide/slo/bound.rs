@@ -12,6 +12,7 @@ use super::refusal::Refusal;
 use super::rest::Rest;
 use crate::Timestamp;
 use crate::scaling::notes::{Noted, Notes, NotesReader};
+use crate::scaling::observation::PoolSnapshot;
 
 /// How fast it grows after a clean window, as a share: after a verdict, after a step back, at most.
 const REGROW_VERDICT: f64 = 0.05;
@@ -53,6 +54,12 @@ impl Bound {
         let limit = limit.clamp(1.0, LIMIT_MAX);
         let regrow = REGROW_VERDICT;
         Self { limit, clean: limit, verdict: limit, regrow, used: now, refusal, alarm: None }
+    }
+
+    /// Whether a guard holds the ceiling above a limit that was set in a hurry, so that nothing can
+    /// be learnt from it.
+    pub(super) fn is_overruled(&self, pool: &PoolSnapshot) -> bool {
+        self.alarm.is_some() && self.limit + 1.0 < f64::from(pool.ceiling) && 0 < pool.queued
     }
 
     /// Whether a window tells of this limit, and not of a lower one that somebody else set.

@@ -1,7 +1,5 @@
 //! Puts trust region, knee and forecast together.
 
-use std::time::Duration;
-
 use super::config::SloConfig;
 use super::forecast::Forecast;
 use super::knee::Knee;

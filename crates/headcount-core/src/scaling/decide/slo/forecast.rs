@@ -20,9 +20,9 @@ use crate::{Situation, Timestamp};
 const LATE_MAX: f64 = 0.01;
 /// How long peaks are remembered, in times of a start.
 const MEMORIES: [f64; 5] = [1.0, 3.0, 10.0, 30.0, 100.0];
-/// A worker that is missed counts as much as so many that idle: one late task in a hundred costs as
-/// much as all the workers once more.
-const MISSED: f64 = 100.0;
+/// A worker that is missed counts as much as so many that idle: to be late is what all of this is
+/// there to avoid, and a few idle workers are its price.
+const MISSED: f64 = 30.0;
 /// What a hire costs beside the start, in times of a start.
 const HIRE: f64 = 1.0;
 /// Buckets in the time of a start. What was decided so many ago is what is there now.
@@ -189,5 +189,51 @@ impl Noted for Memory {
         let numbers = [peak, peak_before, account];
         let is_sound = |number: &f64| (0.0..=LOAD_MAX).contains(number);
         (numbers.iter().chain(&memory.kept).all(is_sound)).then_some(memory)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{History, Observation, PoolSnapshot, Statistics};
+
+    /// A pool whose workers take 10 s to start and whose tasks take one, with so much to do at each
+    /// second: the peak that it is prepared for in the end.
+    fn prepared_for(seconds: u64, pending: impl Fn(u64) -> u32) -> f64 {
+        let mut forecast = Forecast::default();
+        let service = Statistics::of(&[Duration::from_secs(1)]);
+        for second in 0..seconds {
+            let pool = PoolSnapshot { busy: pending(second), service, ..PoolSnapshot::default() };
+            let observation = Observation::new(Timestamp::from_secs(second), pool);
+            let history = History::default();
+            let readings = &[];
+            let situation = Situation { observation: &observation, readings, history: &history };
+            forecast.observe(&situation, Duration::from_secs(10));
+        }
+        forecast.load().expect("it was told")
+    }
+
+    #[test]
+    fn bursts_that_come_again_are_waited_for() {
+        // Half a minute of 40, a minute of nothing; the last silence is nearly over.
+        let bursts = |second| if second % 90 < 30 { 40 } else { 0 };
+        assert!(30.0 < prepared_for(90 * 20 - 1, bursts));
+    }
+
+    #[test]
+    fn a_peak_that_never_came_again_is_forgotten() {
+        let once = |second| if (100..130).contains(&second) { 40 } else { 4 };
+        let load = prepared_for(3600, once);
+        assert!((3.9..4.5).contains(&load), "{load}");
+    }
+
+    #[test]
+    fn a_load_that_wanders_is_followed() {
+        // Up and down between 10 and 30 in the course of an hour.
+        let wave = |second: u64| 10 + u32::try_from(20 - (second / 90 % 40).abs_diff(20)).unwrap();
+        for (at, now) in [(3600 * 3 + 9, 10.0), (3600 * 3 + 1830, 30.0)] {
+            let load = prepared_for(at, wave);
+            assert!((now - 0.1..now + 6.0).contains(&load), "{load} at a load of {now}");
+        }
     }
 }

@@ -7,6 +7,7 @@
 //!
 //! ```text
 //!             doubt                    follows, void
+//!   Free  --- alarm ------->  Bound, until it is known to be right, or Free
 //!   Free  --------------->  Probing  ------------------>  Free
 //!   Bound --------------->  Probing  ------------------>  Bound, as before
 //!                           Probing  ----- stops ------>  Bound, lower
@@ -14,6 +15,7 @@
 //!   Bound ---------------- gone, spare ---------------->  Free
 //! ```
 //!
+//! - *Alarm*: more workers than ever worked make tasks take much longer, see [`Alarm`].
 //! - *Doubt*: held at the limit, and tasks take longer than at rest; or it was never shown, or not
 //!   of late, that all the workers help.
 //! - *Follows*: throughput fell with the workers, so what tasks take is what they take at rest.
@@ -26,6 +28,7 @@
 
 use std::time::Duration;
 
+use super::alarm::{Alarm, Upshot};
 use super::bound::Bound;
 use super::measure::{Basis, Measure};
 use super::probe::{Probe, Verdict};
@@ -52,19 +55,6 @@ const SERVICES_MIN: f64 = 2.0;
 const TICKS_MIN: u32 = 3;
 const TICKS_MIN_BOUND: u32 = 5;
 const TICKS_MIN_COUNTERS: u32 = 10;
-/// When it is an alarm: so many times the workers that ever worked, so many tasks, so much longer,
-/// and so surely.
-const ALARM_BEYOND: f64 = 1.15;
-const ALARM_TASKS_MIN: f64 = 40.0;
-const ALARM_INFLATION: f64 = 1.4;
-const ALARM_Z: f64 = 5.0;
-/// How much of the inflation is left once chance has no part in it.
-const ALARM_CHANCE: f64 = 0.85;
-/// The share of the workers that is kept at most.
-const ALARM_KEPT: f64 = 0.67;
-/// What the inflation becomes at most, as a factor, where bigger tasks were the reason. More than
-/// that is neither: other tasks, that tell nothing of those before.
-const ALARM_LEFT_MAX: f64 = 3.0;
 /// Workers from which on giving up a third tells anything.
 const PROBE_BUSY_MIN: f64 = 2.5;
 /// How long it is taken for granted that all workers help, once it was shown.
@@ -80,13 +70,6 @@ enum Phase {
     At(Option<Bound>),
     /// Fewer workers are being tried, by a pool that was free or bound.
     Probing(Probe, Option<Bound>),
-}
-
-/// A reason to fall back at once.
-#[derive(Clone, Copy)]
-struct Alarm {
-    limit: f64,
-    inflation: f64,
 }
 
 /// A complete window, and what it is seen against.
@@ -176,8 +159,21 @@ impl Knee {
                 None
             }
             Phase::Probing(probe, bound) => self.probing(now, probe, bound, measure),
+            Phase::At(Some(bound)) if bound.is_overruled(situation.pool()) => {
+                self.window.restart(now);
+                None
+            }
+            Phase::At(Some(Bound { alarm: Some(left), .. })) => {
+                let measure = measure?;
+                let upshot = self.verify(now, &measure, left);
+                if upshot != Upshot::Open {
+                    self.window.reopen(situation);
+                }
+                (upshot == Upshot::False).then_some(Finding::Works(measure.busy))
+            }
             Phase::At(bound) => {
-                if let Some(alarm) = measure.and_then(|m| self.alarm(&m, situation, known)) {
+                let free = measure.filter(|_| bound.is_none());
+                if let Some(alarm) = free.and_then(|m| self.alarm(&m, situation, known)) {
                     return Some(self.fall_back(now, alarm));
                 }
                 let measure = measure.filter(|measure| self.suffices(measure))?;
@@ -209,34 +205,16 @@ impl Knee {
         self.last_tick = now;
     }
 
-    /// The limit to fall back to at once, where more workers than ever worked make tasks take much
-    /// longer: within seconds the line downstream would be longer than what was gained.
+    /// Whether what was measured so far is an alarm.
     fn alarm(&self, measure: &Measure, situation: &Situation<'_>, known: f64) -> Option<Alarm> {
-        let rest = self.rest_for(measure).filter(|rest| rest.proven.is_some())?;
-        let pool = situation.pool();
-        let busy = f64::from(pool.busy);
-        let is_beyond = known * ALARM_BEYOND < busy && 0 < pool.queued;
-        let is_sure = ALARM_TASKS_MIN <= measure.count && is_long_enough(measure, 1.0);
-        let inflation = rest.measure.inflation(measure);
-        let is_slow = ALARM_INFLATION < inflation && ALARM_Z < rest.measure.z_score(measure);
-        // Of workers that become fewer, those with long tasks are left.
-        let is_falling = measure.rise < 0.0 && !measure.is_steady();
-        (is_beyond && is_sure && is_slow && !is_falling).then(|| {
-            let limit = (measure.busy / inflation).max(known.min(ALARM_KEPT * busy));
-            let limit = limit.min(0.9 * busy);
-            // Where they stand in line, what they take falls at least as much as they do, as far
-            // as it goes; bigger tasks take as long as before, or nearly, as an alarm is raised
-            // by the longest. Halfway between the two is what tells them apart.
-            let in_line = (inflation * (limit / measure.busy).min(1.0)).max(1.0);
-            let bigger = inflation * ALARM_CHANCE;
-            Alarm { limit, inflation: (in_line * bigger).sqrt().max(1.0) }
-        })
+        let rest = self.rest_for(measure).filter(|_| is_long_enough(measure, 1.0))?;
+        Alarm::raised(&rest, measure, situation.pool(), known)
     }
 
     fn fall_back(&mut self, now: Timestamp, alarm: Alarm) -> Finding {
         let finding = self.bind(now, alarm.limit, None);
         if let Phase::At(Some(bound)) = &mut self.phase {
-            bound.alarm = Some(alarm.inflation);
+            bound.alarm = Some(alarm.left);
         }
         finding
     }
@@ -252,10 +230,8 @@ impl Knee {
             let looks_inflated = self.inflation_max < rest.measure.inflation(measure);
             measure.is_held() && (looks_inflated || rest.proven.is_none())
         });
-        let is_alarmed = matches!(self.phase, Phase::At(Some(bound)) if bound.alarm.is_some());
         let is_bound = self.bound().is_some();
         let tasks = match raises_doubts || is_bound {
-            _ if is_alarmed => TASKS_MIN,
             true => TASKS_MIN_SURE,
             false => TASKS_MIN,
         };
@@ -279,14 +255,6 @@ impl Knee {
             self.phase = Phase::At(Some(bound.stepped_back()));
             return None;
         }
-        let mut bound = bound;
-        if let Some(alarm) = bound.as_mut().and_then(|bound| bound.alarm.take()) {
-            let inflation = rest.measure.inflation(&measure);
-            let is_as_long = alarm < inflation && inflation < alarm * ALARM_LEFT_MAX;
-            if measure.is_held() && is_as_long {
-                return Some(self.false_alarm(now, &measure));
-            }
-        }
         if self.is_doubtful(look) {
             self.phase = Phase::Probing(Probe { before: measure, since: now }, bound);
             self.window.restart(now);
@@ -301,11 +269,24 @@ impl Knee {
         is_clean.then_some(Finding::Works(look.unhindered()))
     }
 
-    /// Far fewer workers, and tasks take as long: they are bigger, and nobody is in the way.
-    fn false_alarm(&mut self, now: Timestamp, measure: &Measure) -> Finding {
-        self.rest = Some(Rest { measure: *measure, proven: Some(now) });
-        self.phase = Phase::At(None);
-        Finding::Works(measure.busy)
+    /// After an alarm that tells tasks in line from bigger ones by `left`.
+    fn verify(&mut self, now: Timestamp, measure: &Measure, left: f64) -> Upshot {
+        if measure.count < TASKS_MIN || !is_long_enough(measure, SERVICES_MIN) {
+            return Upshot::Open;
+        }
+        self.latest = Some(*measure);
+        let rest = self.rest_for(measure);
+        let upshot = rest.map_or(Upshot::Right, |rest| Alarm::upshot(left, &rest, measure));
+        match (upshot, &mut self.phase) {
+            (Upshot::Right, Phase::At(Some(bound))) => bound.alarm = None,
+            (Upshot::False, phase) => {
+                // Far fewer workers, and tasks take as long: nobody is in the way.
+                *phase = Phase::At(None);
+                self.rest = Some(Rest { measure: *measure, proven: Some(now) });
+            }
+            _ => {}
+        }
+        upshot
     }
 
     /// The downstream itself says that it is too much, unless it always does.

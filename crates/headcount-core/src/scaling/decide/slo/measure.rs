@@ -37,6 +37,9 @@ pub(super) struct Measure {
     /// Mean and variance of the logarithm of their service times.
     pub(super) log_mean: f64,
     pub(super) log_variance: f64,
+    /// Their mean in seconds, by Little's law: busy time over tasks that ended. It knows of tasks
+    /// that are under way, which logarithms do not.
+    pub(super) mean: f64,
     /// Workers busy, over time.
     pub(super) busy: f64,
     /// How many more were busy at its end than at its beginning.
@@ -100,13 +103,28 @@ impl Measure {
 
     /// How surely `other` took longer: the difference of the means in standard errors.
     pub(super) fn z_score(&self, other: &Self) -> f64 {
+        (other.log_mean - self.log_mean) / self.error(other)
+    }
+
+    /// How surely `other` took `inflation` times as long.
+    pub(super) fn z_of(&self, inflation: f64, other: &Self) -> f64 {
+        inflation.max(1e-9).ln() / self.error(other)
+    }
+
+    fn error(&self, other: &Self) -> f64 {
         let error = self.log_variance / self.count + other.log_variance / other.count;
-        (other.log_mean - self.log_mean) / error.sqrt().max(1e-9)
+        error.sqrt().max(1e-9)
     }
 
     /// How many times as long `other` took.
     pub(super) fn inflation(&self, other: &Self) -> f64 {
         (other.log_mean - self.log_mean).clamp(-50.0, 50.0).exp()
+    }
+
+    /// The same, as far as both ways to tell agree. While long tasks of another time are still
+    /// ending, logarithms say too much.
+    pub(super) fn inflation_at_least(&self, other: &Self) -> f64 {
+        self.inflation(other).min(other.mean / self.mean.max(1e-9))
     }
 
     /// Takes in `other`, each for as many tasks as it tells of.
@@ -120,6 +138,7 @@ impl Measure {
         let blend = |ours: &mut f64, theirs: f64| *ours += share * (theirs - *ours);
         blend(&mut self.log_mean, other.log_mean);
         blend(&mut self.log_variance, other.log_variance);
+        blend(&mut self.mean, other.mean);
         blend(&mut self.error_rate, other.error_rate);
         self.count = (self.count + other.count).min(COUNT_MAX);
     }
@@ -127,7 +146,8 @@ impl Measure {
     /// Whether these are numbers that a pool can have. Notes and counters may be damaged.
     pub(super) fn is_sound(&self) -> bool {
         let shares = [self.error_rate, self.held, self.ramping];
-        let sizes = [self.busy, self.rise.abs(), self.throughput, self.seconds, self.count];
+        let rise = self.rise.abs();
+        let sizes = [self.mean, self.busy, rise, self.throughput, self.seconds, self.count];
         shares.iter().all(|share| (0.0..=1.0).contains(share))
             && sizes.iter().all(|size| (0.0..=SIZE_MAX).contains(size))
             && 1.0 <= self.count
@@ -148,12 +168,12 @@ impl Noted for Basis {
 
 impl Noted for Measure {
     fn write(&self, notes: &mut Notes) {
-        (self.basis, (self.count, (self.log_mean, self.log_variance))).write(notes);
+        (self.basis, (self.count, (self.log_mean, (self.log_variance, self.mean)))).write(notes);
         (self.busy, (self.rise, (self.throughput, self.error_rate))).write(notes);
         (self.held, (self.ramping, (self.seconds, self.ticks))).write(notes);
     }
     fn read(notes: &mut NotesReader<'_>) -> Option<Self> {
-        let (basis, (count, (log_mean, log_variance))) = Noted::read(notes)?;
+        let (basis, (count, (log_mean, (log_variance, mean)))) = Noted::read(notes)?;
         let (busy, (rise, (throughput, error_rate))) = Noted::read(notes)?;
         let (held, (ramping, (seconds, ticks))) = Noted::read(notes)?;
         let measure = Self {
@@ -161,6 +181,7 @@ impl Noted for Measure {
             count,
             log_mean,
             log_variance,
+            mean,
             busy,
             rise,
             throughput,

@@ -138,6 +138,7 @@ impl Window {
             count,
             log_mean,
             log_variance,
+            mean: self.busy_seconds / ended,
             busy: self.busy_seconds / seconds,
             rise: f64::from(pool.busy) - self.busy_first,
             throughput: ended / seconds,
