@@ -1,8 +1,9 @@
-//! `bench`: runs a benchmark of the workspace in `bench/`, or lists them.
+//! `bench`: runs a benchmark, or lists them.
 //!
-//! The benchmarks are a workspace of their own, so that the crates they compare us with never meet
-//! ours. Each is a program that prints a report and, asked with `--json FILE`, writes it to a file
-//! too.
+//! The benchmarks are a workspace of their own in `bench/`, so that the crates they compare us with
+//! never meet ours. Each is a program that prints a report and, asked with `--json FILE`, writes it
+//! to a file too. `policies` is not among them: it compares rules, not crates, and is what
+//! `headcount sim bench` does.
 
 use std::path::{self, Path};
 
@@ -10,16 +11,26 @@ use crate::metadata;
 use crate::outcome::{Outcome, Stop, green_if, red};
 use crate::process::{cargo, root, succeeds};
 
+/// The benchmark of policies, which is a command of our own.
+const POLICIES: &str = "policies";
+/// Flags that are followed by a file or a folder.
+const FILE_FLAGS: [&str; 3] = ["--json", "--traces", "--scatter"];
+
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let manifest = root().join("bench").join("Cargo.toml");
     let names = match binaries(&manifest) {
-        Ok(names) => names,
+        Ok(names) => [vec![POLICIES.to_owned()], names].concat(),
         Err(why) => return red(&why),
     };
     match choose(&names, arguments)? {
         Choice::List => {
             println!("{}", list(&names));
             Ok(())
+        }
+        Choice::Run { name: POLICIES, rest } => {
+            let mut command = cargo(&["run", "--release", "-q", "-p", "headcount-cli", "--"]);
+            command.args(["sim", "bench"]).args(rest);
+            green_if(succeeds(&mut command))
         }
         Choice::Run { name, rest } => {
             let manifest = manifest.display().to_string();
@@ -48,25 +59,33 @@ fn choose<'a>(names: &'a [String], arguments: &[String]) -> Result<Choice<'a>, S
     let Some((wanted, rest)) = arguments.split_first() else { return Ok(Choice::List) };
     let Some(name) = names.iter().find(|name| *name == wanted) else {
         let list = list(names);
-        return Err(Stop::Misused(format!("bench/ has no benchmark {wanted:?}; {list}")));
+        return Err(Stop::Misused(format!("there is no benchmark {wanted:?}; {list}")));
     };
-    Ok(Choice::Run { name, rest: with_absolute_file(rest)? })
+    Ok(Choice::Run { name, rest: with_absolute_files(rest)? })
 }
 
 /// The benchmark starts in the root of the repository, its caller may be elsewhere.
-fn with_absolute_file(arguments: &[String]) -> Result<Vec<String>, Stop> {
-    let mut arguments = arguments.to_vec();
-    let Some(flag) = arguments.iter().position(|argument| argument == "--json") else {
-        return Ok(arguments);
-    };
-    let Some(file) = arguments.get_mut(flag + 1) else {
-        return Err(Stop::Misused("--json needs the name of a file after it".to_owned()));
-    };
-    match path::absolute(&*file) {
-        Ok(absolute) => *file = absolute.display().to_string(),
-        Err(error) => return Err(Stop::Misused(format!("--json {file:?}: {error}"))),
+fn with_absolute_files(arguments: &[String]) -> Result<Vec<String>, Stop> {
+    let mut made = Vec::new();
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let (flag, behind) = match word.split_once('=') {
+            Some((flag, file)) => (flag, Some(file)),
+            None => (word.as_str(), None),
+        };
+        if !FILE_FLAGS.contains(&flag) {
+            made.push(word.clone());
+            continue;
+        }
+        let Some(file) = behind.or_else(|| words.next().map(String::as_str)) else {
+            return Err(Stop::Misused(format!("{flag} needs the name of a file after it")));
+        };
+        match path::absolute(file) {
+            Ok(absolute) => made.extend([flag.to_owned(), absolute.display().to_string()]),
+            Err(error) => return Err(Stop::Misused(format!("{flag} {file:?}: {error}"))),
+        }
     }
-    Ok(arguments)
+    Ok(made)
 }
 
 fn list(names: &[String]) -> String {
@@ -107,8 +126,8 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_refused_with_the_known_ones() {
-        check("spawn", "sprawn", "bench/ has no benchmark \"sprawn\"; there are: spawn");
-        check("", "spawn", "bench/ has no benchmark \"spawn\"; there are no benchmarks yet");
+        check("spawn", "sprawn", "there is no benchmark \"sprawn\"; there are: spawn");
+        check("", "spawn", "there is no benchmark \"spawn\"; there are no benchmarks yet");
     }
 
     #[test]
@@ -118,8 +137,9 @@ mod tests {
 
     #[test]
     fn a_file_is_where_the_caller_is() {
-        let arguments = ["--json".to_owned(), "out.json".to_owned()];
-        let absolute = with_absolute_file(&arguments).expect("the arguments are complete");
-        assert!(Path::new(&absolute[1]).is_absolute(), "{absolute:?}");
+        let arguments = ["--json", "out.json", "--seeds", "1", "--traces=dir"].map(str::to_owned);
+        let absolute = with_absolute_files(&arguments).expect("the arguments are complete");
+        assert!([1, 5].iter().all(|at| Path::new(&absolute[*at]).is_absolute()), "{absolute:?}");
+        assert_eq!([&absolute[0], &absolute[3], &absolute[4]], ["--json", "1", "--traces"]);
     }
 }

@@ -34,6 +34,8 @@ enum Command {
     Replay(command::replay::Arguments),
     /// Runs a command for every item, as many at once as help.
     Run(Box<command::run::Arguments>),
+    /// Simulates policies on a load, before production does.
+    Sim(Box<command::sim::Arguments>),
 }
 
 /// Why a command stopped.
@@ -72,6 +74,7 @@ fn main() -> ExitCode {
         Command::Config(arguments) => command::config::run(&arguments, &mut out),
         Command::Plan(arguments) => command::plan::run(&arguments, &mut out),
         Command::Replay(arguments) => command::replay::run(&arguments, &mut out),
+        Command::Sim(arguments) => command::sim::run(&arguments, &mut out),
     };
     match done.and_then(|()| Ok(out.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,

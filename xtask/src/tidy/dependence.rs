@@ -252,11 +252,12 @@ mod tests {
 
     #[test]
     fn the_simulator_knows_only_the_core() {
-        check("headcount-sim", "headcount-core serde?", "");
+        check("headcount-sim", "headcount-core rand clarabel", "");
         check(
             "headcount-sim",
-            "headcount-core rand",
-            "headcount-sim depends on rand, allowed are headcount-core, serde as an option",
+            "headcount-core tokio",
+            "headcount-sim depends on tokio, allowed are headcount-core, clarabel, flate2, rand, \
+             rand_chacha, rand_distr",
         );
     }
 

@@ -6,6 +6,7 @@ pub(crate) mod plan;
 pub(crate) mod presets;
 pub(crate) mod replay;
 pub(crate) mod run;
+pub(crate) mod sim;
 
 mod duration;
 

@@ -42,3 +42,4 @@ mod tally;
 pub(crate) use arguments::Arguments;
 pub(crate) use exit::{OURS, OUTPUT_CLOSED};
 pub(crate) use feeding::run;
+pub(super) use quote::command_line;

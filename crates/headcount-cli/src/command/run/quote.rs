@@ -25,7 +25,7 @@ pub(super) fn push_quoted(line: &mut Vec<u8>, word: &[u8]) {
 }
 
 /// A command as a line that could be pasted into a shell.
-pub(super) fn command_line(words: &[impl AsRef<OsStr>]) -> Vec<u8> {
+pub(in crate::command) fn command_line(words: &[impl AsRef<OsStr>]) -> Vec<u8> {
     let mut line = Vec::new();
     for word in words {
         if !line.is_empty() {

@@ -31,6 +31,8 @@ const BUCKETS: usize = 8;
 const HALF_LIFE: f64 = 100.0;
 /// No pool has more to do.
 const LOAD_MAX: f64 = 1e12;
+/// Nothing takes longer: thirty years.
+const SECONDS_MAX: f64 = 1e9;
 
 /// What to keep.
 #[derive(Clone, Copy, Debug, Default)]
@@ -94,15 +96,16 @@ impl Forecast {
     /// Takes in a tick of a pool whose workers take `delay` to start.
     pub(super) fn observe(&mut self, situation: &Situation<'_>, delay: Duration) {
         let (now, pool) = (situation.now(), situation.pool());
-        let delay = delay.as_secs_f64();
+        let delay = delay.as_secs_f64().min(SECONDS_MAX);
         // Accounts are kept in times of a start; with quite another one they begin anew.
         if !(0.5 * self.delay..=2.0 * self.delay).contains(&delay) {
             *self = Self { delay, service: self.service, ..Self::default() };
         }
         let before = self.last.replace(now);
-        let Some(seconds) = before.map(|before| now.since(before).as_secs_f64()) else { return };
+        let Some(before) = before else { return };
+        let seconds = now.since(before).as_secs_f64().min(SECONDS_MAX);
         if let Some(service) = pool.service {
-            let mean = service.mean.as_secs_f64();
+            let mean = service.mean.as_secs_f64().min(SECONDS_MAX);
             let known = self.service.get_or_insert(mean);
             *known += (1.0 - (-seconds / (4.0 * delay)).exp()) * (mean - *known);
         }
@@ -165,7 +168,8 @@ impl Forecast {
         let is_sound = |number: f64| (0.0..=LOAD_MAX).contains(&number);
         let numbers = [self.delay, self.open.0];
         let is_known = numbers.into_iter().chain(self.load).chain(self.service).all(is_sound);
-        (is_known && 0.0 <= self.open.1).then_some(())
+        let sums = LOAD_MAX * 2.0 * SECONDS_MAX;
+        (is_known && (0.0..=sums).contains(&self.open.1)).then_some(())
     }
 }
 

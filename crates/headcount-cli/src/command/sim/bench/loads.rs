@@ -1,0 +1,121 @@
+//! The loads that are played: the one that is built in, those of a folder, those made up.
+
+use std::fs;
+use std::path::Path;
+
+use headcount_sim::contest::{Entry, Regime, synthetic};
+use headcount_sim::load::Buckets;
+use headcount_sim::load::trace_file::{Arrivals, TraceFiles, TraceFolder, azure, read_jobs};
+
+use crate::Stop;
+use crate::command::sim::files::refused;
+use crate::command::sim::traces;
+
+/// The variation of sizes where a trace has none of its own, and those that are tried besides.
+const SCV: f64 = 2.0;
+const SCV_BESIDES: [u8; 2] = [1, 4];
+
+/// A load, and where it is played.
+#[derive(Clone, Debug)]
+pub(super) struct Offered {
+    pub(super) entry: Entry,
+    where_played: Where,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Where {
+    Everywhere,
+    /// A and B-knee only: what sizes do to a policy shows in these two.
+    CheapAndKnee,
+}
+
+impl Offered {
+    fn everywhere(entry: Entry) -> Self {
+        Self { entry, where_played: Where::Everywhere }
+    }
+
+    pub(super) fn is_for(&self, regime: Regime) -> bool {
+        match self.where_played {
+            Where::Everywhere => true,
+            Where::CheapAndKnee => matches!(regime, Regime::Cheap | Regime::Knee),
+        }
+    }
+}
+
+/// All loads, and the tables of the folder that belong to none.
+pub(super) fn offered(folder: Option<&Path>) -> Result<(Vec<Offered>, Vec<String>), Stop> {
+    let mut of_folder = Vec::new();
+    let mut left_over = Vec::new();
+    if let Some(folder) = folder {
+        let found = found(folder)?;
+        for files in &found.traces {
+            of_folder.extend(read(folder, files, &found)?);
+        }
+        left_over = found.left_over;
+    }
+    let replaced = of_folder.iter().any(|offered| offered.entry.name == azure::NAME);
+    let built_in = (!replaced).then(|| Offered::everywhere(built_in()));
+    let made_up = synthetic().into_iter().map(Offered::everywhere);
+    Ok((built_in.into_iter().chain(of_folder).chain(made_up).collect(), left_over))
+}
+
+fn built_in() -> Entry {
+    let arrivals = Arrivals::read_with_step(azure::arrivals(), azure::STEP);
+    let arrivals = arrivals.expect("what is built in can be read");
+    let jobs = read_jobs(azure::jobs()).expect("what is built in can be read");
+    let sizes = jobs.iter().map(|job| job.size).collect();
+    Entry::with_sizes(azure::NAME, arrivals.into(), sizes)
+}
+
+/// The traces of a folder.
+fn found(folder: &Path) -> Result<TraceFolder, Stop> {
+    let unreadable = |error| refused(folder, &format!("it cannot be read: {error}"));
+    let mut names = Vec::new();
+    for file in fs::read_dir(folder).map_err(unreadable)? {
+        let name = file.map_err(unreadable)?.file_name();
+        // A name that is not text is none of ours.
+        names.extend(name.into_string());
+    }
+    let found = TraceFolder::of(names.iter().map(String::as_str));
+    match found.traces.is_empty() {
+        true => Err(refused(
+            folder,
+            "there is no trace in it; they are called NAME_STEPs.arrivals.csv or .csv.gz, as in \
+             web_60s.arrivals.csv",
+        )),
+        false => Ok(found),
+    }
+}
+
+/// The loads that one trace makes.
+fn read(folder: &Path, files: &TraceFiles, found: &TraceFolder) -> Result<Vec<Offered>, Stop> {
+    let arrivals_file = folder.join(&files.arrivals);
+    let arrivals = traces::arrivals(&arrivals_file, Some(files.step))?;
+    let is_namesake = |other: &&TraceFiles| other.name == files.name;
+    let name = match found.traces.iter().filter(is_namesake).count() {
+        1 => files.name.clone(),
+        _ => format!("{} {:?}", files.name, files.step),
+    };
+    let offered = match &files.jobs {
+        None => without_sizes(&name, &arrivals),
+        Some(jobs) => {
+            let jobs = traces::jobs(&folder.join(jobs))?;
+            let sizes = jobs.iter().map(|job| job.size).collect();
+            vec![Offered::everywhere(Entry::with_sizes(&name, arrivals, sizes))]
+        }
+    };
+    for load in &offered {
+        let drawn = load.entry.load.jobs(1);
+        drawn.map_err(|error| refused(&arrivals_file, &error.to_string()))?;
+    }
+    Ok(offered)
+}
+
+fn without_sizes(name: &str, arrivals: &Buckets) -> Vec<Offered> {
+    let usual = Offered::everywhere(Entry::without_sizes(name, arrivals.clone(), SCV));
+    let besides = SCV_BESIDES.map(|scv| Offered {
+        entry: Entry::without_sizes(&format!("{name} scv {scv}"), arrivals.clone(), f64::from(scv)),
+        where_played: Where::CheapAndKnee,
+    });
+    std::iter::once(usual).chain(besides).collect()
+}

@@ -1,0 +1,67 @@
+//! From flags to tables and files.
+
+use std::io::{self, Write};
+
+use headcount_sim::contest::Cell;
+
+use super::arguments::Arguments;
+use super::fixtures::{Fixture, fixtures};
+use super::loads::offered;
+use super::playing::play;
+use super::progress::Progress;
+use super::table::{self, Rows};
+use super::{goals, means, pictures};
+use crate::Stop;
+use crate::command::cores;
+use crate::command::sim::files::{can_be_written, put};
+
+pub(in crate::command::sim) fn run(
+    arguments: &Arguments,
+    out: &mut impl Write,
+) -> Result<(), Stop> {
+    let (loads, left_over) = offered(arguments.traces.as_deref())?;
+    let fixtures = fixtures(arguments, &loads)?;
+    if let Some(file) = &arguments.json {
+        can_be_written(file)?;
+    }
+    if let Some(file) = &arguments.scatter {
+        let regimes = fixtures.iter().map(|fixture| fixture.regime.to_string());
+        for file in pictures::files(file, regimes) {
+            can_be_written(&file)?;
+        }
+    }
+    for file in left_over {
+        let why = "it is passed over, as its name is not that of a trace, or is there twice";
+        // A remark; the benchmark goes on where nobody reads it.
+        let _unheard = writeln!(io::stderr(), "headcount: {file}: {why}");
+    }
+    let cells = played(arguments, &fixtures);
+    if let Some(file) = &arguments.json {
+        put(file, &json(&cells))?;
+    }
+    if let Some(file) = &arguments.scatter {
+        for (file, picture) in pictures::pictures(&cells, file) {
+            put(&file, &picture)?;
+        }
+    }
+    let rows = if arguments.all { Rows::All } else { Rows::Best };
+    table::write(&cells, rows, out)?;
+    goals::write(&cells, out)?;
+    means::write(&cells, rows, out)?;
+    Ok(())
+}
+
+fn played(arguments: &Arguments, fixtures: &[Fixture]) -> Vec<Cell> {
+    let seeds: Vec<u64> = (1..=arguments.seeds).collect();
+    let threads = arguments.threads.map_or(cores(), u32::from);
+    let threads = usize::try_from(threads).unwrap_or(1);
+    let progress = Progress::of(fixtures.iter().map(|fixture| fixture.contenders.len()).sum());
+    let cells = play(fixtures, &seeds, threads, &progress);
+    progress.over();
+    cells
+}
+
+fn json(cells: &[Cell]) -> String {
+    let cells: Vec<String> = cells.iter().map(Cell::to_json).collect();
+    format!("[\n{}\n]\n", cells.join(",\n"))
+}

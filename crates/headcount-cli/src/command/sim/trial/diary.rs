@@ -1,0 +1,115 @@
+//! What a pool did over time, written down as it happens.
+
+use std::time::Duration;
+
+use headcount_core::{Decision, Observation, Timestamp};
+use headcount_sim::load::Job;
+use headcount_sim::report::{Point, Remark, Run};
+
+/// So many moments are noted, about.
+const MOMENTS: u32 = 2_000;
+/// So many decisions are noted; more are only counted.
+const DECISIONS_MAX: usize = 50_000;
+/// Demand is the mean over so many services at least.
+const SERVICES: u32 = 5;
+
+/// Moments and decisions of one run.
+#[derive(Debug)]
+pub(super) struct Diary {
+    every: Duration,
+    points: Vec<Point>,
+    decisions: Vec<Remark>,
+    pub(super) left_out: usize,
+}
+
+impl Diary {
+    /// For a run of that length.
+    pub(super) fn of(span: Duration) -> Self {
+        let every = (span / MOMENTS).max(Duration::from_millis(1));
+        Self { every, points: Vec::new(), decisions: Vec::new(), left_out: 0 }
+    }
+
+    pub(super) fn note(&mut self, observation: &Observation, decision: &Decision) {
+        let last = self.points.last().map(|point| point.at);
+        if last.is_none_or(|last| self.every <= observation.at.since(last)) {
+            self.points.push(point(observation));
+        }
+        if decision.resize().is_none() {
+            return;
+        }
+        if self.decisions.len() == DECISIONS_MAX {
+            self.left_out += 1;
+            return;
+        }
+        self.decisions.push(Remark { at: observation.at, text: decision.explain().to_string() });
+    }
+
+    /// All of it, with the demand that these jobs make.
+    pub(super) fn run(self, name: &str, jobs: &[Job]) -> Run {
+        let demand = Demand::of(jobs, self.every);
+        let with_demand = |point: Point| Point { demand: demand.at(point.at), ..point };
+        Run {
+            name: name.to_owned(),
+            points: self.points.into_iter().map(with_demand).collect(),
+            decisions: self.decisions,
+        }
+    }
+}
+
+fn point(observation: &Observation) -> Point {
+    let pool = &observation.pool;
+    Point {
+        at: observation.at,
+        live: f64::from(pool.live),
+        floor: f64::from(pool.floor),
+        ceiling: f64::from(pool.ceiling),
+        demand: 0.0,
+        waiting: pool.queued as f64,
+        wait_p99: pool.wait.map(|wait| wait.p99),
+    }
+}
+
+/// The work that comes in, in workers that it keeps busy.
+struct Demand {
+    step: Duration,
+    workers: Vec<f64>,
+}
+
+impl Demand {
+    fn of(jobs: &[Job], step: Duration) -> Self {
+        let work: f64 = jobs.iter().map(|job| job.size.as_secs_f64()).sum();
+        let service = Duration::try_from_secs_f64(work / jobs.len().max(1) as f64);
+        let step = step.max(service.unwrap_or_default().saturating_mul(SERVICES));
+        let mut workers: Vec<f64> = Vec::new();
+        for job in jobs {
+            let index = index(job.at, step);
+            workers.resize(workers.len().max(index + 1), 0.0);
+            workers[index] += job.size.as_secs_f64() / step.as_secs_f64();
+        }
+        Self { step, workers }
+    }
+
+    fn at(&self, at: Timestamp) -> f64 {
+        self.workers.get(index(at, self.step)).copied().unwrap_or(0.0)
+    }
+}
+
+fn index(at: Timestamp, step: Duration) -> usize {
+    let steps = u128::from(at.as_nanos()) / step.as_nanos().max(1);
+    usize::try_from(steps).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn demand_is_the_work_that_comes_in() {
+        let second = Duration::from_secs(1);
+        let job = |secs| Job { at: Timestamp::from_secs(secs), size: second, class: 0 };
+        let demand = Demand::of(&[0, 1, 2, 3, 4, 5, 5, 5, 5, 5].map(job), second);
+        let told =
+            [0, 4, 7, 12].map(|secs| format!("{:.2}", demand.at(Timestamp::from_secs(secs))));
+        assert_eq!(told, ["1.00", "1.00", "1.00", "0.00"]);
+    }
+}

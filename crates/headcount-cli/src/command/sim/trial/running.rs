@@ -1,0 +1,70 @@
+//! Runs each policy on the same jobs in the same world.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use headcount_core::{Decision, Observation, Timestamp};
+use headcount_sim::bound::{Bound, BoundConfig, KneeStep};
+use headcount_sim::load::Job;
+use headcount_sim::report::Run;
+use headcount_sim::run::{PoolSetup, Score, Simulation, Violation};
+
+use super::arguments::Arguments;
+use super::diary::Diary;
+use super::policies::promise;
+use super::world;
+
+/// The bound is worked out in so many slots at most.
+const SLOTS_MAX: u32 = 4_000;
+
+/// What came of one policy.
+#[derive(Debug)]
+pub(super) struct Trial {
+    pub(super) score: Score,
+    /// What it did, over time.
+    pub(super) run: Run,
+    /// Decisions that were not written down any more.
+    pub(super) decisions_left_out: usize,
+}
+
+/// Runs one policy to the end.
+pub(super) fn trial(arguments: &Arguments, pool: PoolSetup) -> Result<Trial, Violation> {
+    let (name, jobs) = (pool.name.clone(), Arc::clone(&pool.jobs));
+    let mut diary = Diary::of(span(&jobs));
+    let mut watch = |_: usize, observation: &Observation, decision: &Decision| {
+        diary.note(observation, decision);
+    };
+    let simulation = Simulation::new(world::setup(arguments, pool)).watched(&mut watch);
+    let scores = simulation.run()?;
+    let score = scores.into_iter().next().expect("there is one pool");
+    let decisions_left_out = diary.left_out;
+    Ok(Trial { score, run: diary.run(&name, &jobs), decisions_left_out })
+}
+
+/// From the beginning to the last arrival.
+pub(super) fn span(jobs: &[Job]) -> Duration {
+    jobs.last().map(|job| job.at.since(Timestamp::ORIGIN)).unwrap_or_default()
+}
+
+/// What it would have cost one who knew the future, or why that cannot be said.
+pub(super) fn bound(arguments: &Arguments, pools: &[PoolSetup]) -> Result<f64, String> {
+    let Some(first) = pools.first() else { return Err("nobody takes part".to_owned()) };
+    let fewest = pools.iter().map(|pool| pool.policy.bounds().min).min();
+    let knee = world::downstream(arguments).map(|downstream| {
+        let first = KneeStep { from: Timestamp::ORIGIN, workers: downstream.knee };
+        let changes = downstream.changes.into_iter();
+        let changes = changes.map(|(from, workers)| KneeStep { from, workers });
+        std::iter::once(first).chain(changes).collect()
+    });
+    let config = BoundConfig {
+        // Fine enough for the promise to mean something, and not finer.
+        slot: first.mean_size().max(span(&first.jobs) / SLOTS_MAX).max(Duration::from_millis(1)),
+        spawn_delay: arguments.spawn_delay,
+        spawn_cost: arguments.spawn_cost,
+        workers_min: fewest.unwrap_or(1),
+        knee: knee.unwrap_or_default(),
+        ..BoundConfig::of(promise(arguments))
+    };
+    let bound = Bound::of(first.jobs.iter().copied(), &config);
+    bound.map(|bound| bound.j).map_err(|error| error.to_string())
+}

@@ -1,0 +1,155 @@
+//! The benchmark of policies, on loads of a minute.
+
+use crate::place::{Place, minute};
+
+const AZURE: &[u8] =
+    include_bytes!("../../../headcount-sim/data/azure_llm_code_1s.arrivals.csv.gz");
+
+fn with_web() -> Place {
+    let place = Place::new();
+    place.write("traces/web_1s.arrivals.csv", minute().as_bytes());
+    place
+}
+
+#[test]
+fn policies_are_compared_and_judged() {
+    let place = with_web();
+    let flags = "--traces traces --load web --policy slo,static,hpa --regime A --seeds 2";
+    let out = place.well(&format!("bench {flags} --json out.json --scatter out.svg"));
+    let names = out.lines().filter_map(|line| line.split_whitespace().next());
+    let names: Vec<&str> = names.take(5).collect();
+    assert_eq!(names[..4], ["A,", "policy", "slo", "static"], "{out}");
+    assert!(names[4].starts_with("hpa"), "the best tempo of a peer comes last: {out}");
+    assert!(out.contains("Goals of slo, held: A 1 of 1\n  held    A, web: J 1.0"), "{out}");
+    assert!(out.contains("Score: geometric mean"), "{out}");
+    assert!(place.read("out.svg").starts_with("<svg"));
+
+    let json = place.read("out.json");
+    let cells: Vec<&str> = json.lines().filter(|line| line.starts_with('{')).collect();
+    assert_eq!(cells.len(), 6, "slo, static and four tempos of hpa: {json}");
+    let keys = "regime load policy late_percent wait_p50_s wait_p99_s worker_seconds spawns j \
+                j_bound reversals_per_hour goodput seeds";
+    for key in keys.split_whitespace() {
+        assert!(cells.iter().all(|cell| cell.contains(&format!("\"{key}\":"))), "{key}: {json}");
+    }
+    assert!(cells.iter().all(|cell| !cell.contains("\"j_bound\":null")), "{json}");
+}
+
+#[test]
+fn every_tempo_is_shown_when_asked_for() {
+    let place = with_web();
+    let flags = "--traces traces --load web --policy hpa --regime A --seeds 1 --tempos 1,5";
+    let shown = |all: &str| {
+        let out = place.well(&format!("bench {flags} {all}"));
+        let scores = out.split("Score").next().unwrap_or_default().to_owned();
+        scores.lines().filter(|line| line.trim_start().starts_with("hpa")).count()
+    };
+    assert_eq!((shown(""), shown("--all")), (1, 2));
+}
+
+#[test]
+fn the_number_of_threads_makes_no_difference() {
+    let place = with_web();
+    let on = |threads: u8| {
+        let flags =
+            "--traces traces --load web --policy slo,told,static,keda --regime A,B --seeds 2";
+        let out = place.well(&format!("bench {flags} --json out.json --threads {threads}"));
+        (out, place.read("out.json"))
+    };
+    assert_eq!(on(1), on(5));
+}
+
+#[test]
+fn a_trace_of_the_folder_takes_the_place_of_the_one_built_in() {
+    let loads = |place: &Place| {
+        let told = place.sim("bench --traces traces --load none").err;
+        told.trim_end().split("there are ").nth(1).unwrap_or_default().to_owned()
+    };
+    let made_up = "step, ramp, sine, on_off, self_similar, bimodal";
+    let place = with_web();
+    assert_eq!(loads(&place), format!("azure_llm_code, web, web scv 1, web scv 4, {made_up}"));
+    place.write("traces/web.jobs.csv", b"t_seconds,service_seconds\n0,0.5\n");
+    assert_eq!(loads(&place), format!("azure_llm_code, web, {made_up}"), "its jobs have sizes");
+    place.write("traces/azure_llm_code_1s.arrivals.csv.gz", AZURE);
+    let replaced = "azure_llm_code, azure_llm_code scv 1, azure_llm_code scv 4, web";
+    assert_eq!(loads(&place), format!("{replaced}, {made_up}"));
+
+    place.write("traces/azure_llm_code_1s.arrivals.csv", minute().as_bytes());
+    let flags = "--load azure_llm_code --policy on_demand --tempos 1 --regime A --seeds 1";
+    place.well(&format!("bench --traces traces {flags} --json out.json"));
+    let json = place.read("out.json");
+    assert_eq!(json.matches("\"load\":\"azure_llm_code\"").count(), 1, "{json}");
+}
+
+/// A file beside a good one, and what is said of it before anything is run.
+#[track_caller]
+fn check_bad(name: &str, bytes: &[u8], sentence: &str) {
+    let place = with_web();
+    place.write(&format!("traces/{name}"), bytes);
+    place.refused("bench --traces traces --seeds 1", &format!("traces/{name}: {sentence}"));
+}
+
+#[test]
+fn a_bad_file_is_named_before_anything_runs() {
+    let columns = "t_seconds,arrivals";
+    let bad = "bad_1s.arrivals.csv";
+    let empty = format!("the file is empty; its first line names the columns: {columns}");
+    check_bad(bad, b"", &empty);
+    let unsorted = "line 3: t_seconds is 4 after 5; sort the lines by t_seconds";
+    check_bad(bad, format!("{columns}\n5,1\n4,1\n").as_bytes(), unsorted);
+    let number = "write a number from 0 to 1000000000";
+    let negative = format!("line 2: arrivals is \"-3\"; {number}");
+    check_bad(bad, format!("{columns}\n0,-3\n").as_bytes(), &negative);
+    let nan = format!("line 2: arrivals is \"NaN\"; {number}");
+    check_bad(bad, format!("{columns}\n0,NaN\n").as_bytes(), &nan);
+    let silent = "nothing arrives in it; is it the right file?";
+    check_bad(bad, format!("{columns}\n0,0\n1,0\n").as_bytes(), silent);
+    check_bad("web.jobs.csv", b"t_seconds,service_seconds\n0,0\n", {
+        "no job in it takes any time; is it the right file?"
+    });
+}
+
+#[test]
+fn a_packed_file_that_was_cut_short_is_named() {
+    let place = with_web();
+    place.write("traces/bad_1s.arrivals.csv.gz", &AZURE[..4000]);
+    let told = place.sim("bench --traces traces --seeds 1");
+    assert_eq!(told.code, Some(2), "{}", told.err);
+    assert!(told.err.starts_with("headcount: traces/bad_1s.arrivals.csv.gz: line "), "{told:?}");
+    assert!(told.err.contains("the file was cut short, fetch it again"), "{told:?}");
+}
+
+#[test]
+fn what_is_not_there_is_refused_with_what_there_is() {
+    let place = Place::new();
+    place.refused("bench --load web", {
+        "no load is called \"web\" here; there are azure_llm_code, step, ramp, sine, on_off, \
+         self_similar, bimodal"
+    });
+    let told = place.sim("bench --policy hpa/7").err;
+    assert!(told.contains("\"hpa/7\" here; there are slo, static, on_demand, pond, hpa"), "{told}");
+    let no_folder = "it cannot be read: No such file or directory (os error 2)";
+    place.refused("bench --traces nowhere", &format!("nowhere: {no_folder}"));
+    let no_place = "it cannot be written: No such file or directory (os error 2)";
+    place.refused("bench --json nowhere/out.json", &format!("nowhere/out.json: {no_place}"));
+    for (flags, sentence) in [
+        ("--regime F", "no regime is called \"F\"; there are A, B-knee"),
+        ("--tempos 0", "\"0\" is no tempo"),
+        ("--seeds 0", "0 is not in 1..=1000"),
+        ("--threads 0", "0 is not in 1..=1024"),
+    ] {
+        let told = place.sim(&format!("bench {flags}"));
+        assert_eq!(told.code, Some(2), "{flags}: {told:?}");
+        assert!(told.err.contains(sentence), "{flags}: {told:?}");
+    }
+}
+
+#[test]
+fn a_table_that_belongs_to_nothing_is_passed_over_aloud() {
+    let place = with_web();
+    place.write("traces/notes.csv", b"a,b\n");
+    let flags = "--traces traces --load web --policy on_demand --tempos 1 --regime A --seeds 1";
+    let outcome = place.sim(&format!("bench {flags}"));
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(outcome.err.contains("headcount: notes.csv: it is passed over"), "{outcome:?}");
+}

@@ -1,0 +1,8 @@
+//! `headcount sim` as a user meets it: what it prints and writes, and what it refuses.
+
+mod place;
+
+mod bad_load;
+mod bench;
+mod docs;
+mod trial;
