@@ -46,6 +46,10 @@ pub trait Resizable: Send + Sync {
     /// has nothing to do here.
     fn set_wait_budget(&self, _wait_budget: Duration) {}
 
+    /// Lets a worker above the floor go when it was idle for so long, from now on. What does not
+    /// let go by itself has nothing to do here.
+    fn set_idle_time(&self, _idle_time: Duration) {}
+
     /// Calls `poke` the next time that a task has to wait and nobody may be hired: once, from any
     /// thread, soon. Whoever sets another takes the place of the one before.
     ///

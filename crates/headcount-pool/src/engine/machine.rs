@@ -340,9 +340,18 @@ impl<K: Kind> Engine<K> {
 
     /// Hires for tasks that have waited for so long from now on.
     pub(crate) fn set_wait_budget(self: &Arc<Self>, wait_budget: Duration) {
+        self.reconfigure(|config| RosterConfig { wait_budget, ..config });
+    }
+
+    /// Lets workers go that were idle for so long from now on.
+    pub(crate) fn set_idle_time(self: &Arc<Self>, idle_time: Duration) {
+        self.reconfigure(|config| RosterConfig { idle_time, ..config });
+    }
+
+    fn reconfigure(self: &Arc<Self>, change: impl FnOnce(RosterConfig) -> RosterConfig) {
         self.visit(0, |desk, _, _| {
             let config = desk.roster.config();
-            desk.roster.reconfigure(RosterConfig { wait_budget, ..config });
+            desk.roster.reconfigure(change(config));
         });
     }
 

@@ -79,6 +79,11 @@ impl<K: Kind> PoolHandle<K> {
         self.engine.set_wait_budget(wait_budget);
     }
 
+    /// Lets a worker above the floor go when it was idle for so long, from now on.
+    pub fn set_idle_time(&self, idle_time: Duration) {
+        self.engine.set_idle_time(idle_time);
+    }
+
     /// The pool as an autoscaler sees it.
     #[must_use]
     pub fn snapshot(&self) -> PoolSnapshot {
@@ -249,6 +254,10 @@ impl<K: Kind> Resizable for PoolHandle<K> {
 
     fn set_wait_budget(&self, wait_budget: Duration) {
         PoolHandle::set_wait_budget(self, wait_budget);
+    }
+
+    fn set_idle_time(&self, idle_time: Duration) {
+        PoolHandle::set_idle_time(self, idle_time);
     }
 
     fn poke_when_full(&self, poke: Poke) {

@@ -297,6 +297,9 @@ impl Inner {
         if let Some(wait_budget) = policy.wait_budget() {
             self.resizable.set_wait_budget(wait_budget);
         }
+        if let Some(idle_time) = policy.idle_time() {
+            self.resizable.set_idle_time(idle_time);
+        }
         let (pool, Bounds { min, max }) = (self.resizable.snapshot(), policy.bounds());
         let allowed = pool.staffing().within(min, max);
         if allowed != pool.staffing() && !pool.draining {

@@ -53,6 +53,26 @@ fn a_burst_makes_the_threads_rise_to_what_is_needed_and_fall_back() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_policy_that_says_how_long_workers_idle_is_obeyed() {
+    // The pool itself would keep them for an hour; pond lets them go at once.
+    let builder = ThreadPool::builder().name("pond").workers(1..=8);
+    let pool = builder.idle_time(Duration::from_secs(3600)).autoscale(Preset::pond());
+    let pool = pool.expect("no fault");
+    let together = Arc::new(Barrier::new(7));
+    for _ in 0..6 {
+        let together = Arc::clone(&together);
+        pool.spawn(move || {
+            together.wait();
+        })
+        .expect("there is room");
+    }
+    until("six workers", || workers("pond-") == 6);
+    together.wait();
+    until("one worker", || workers("pond-") == 1);
+}
+
+#[test]
 fn a_full_pool_calls_the_driver_before_its_time() {
     let (driver, clock) = by_hand();
     let pool = ThreadPool::builder().workers(1).build().expect("no fault");
