@@ -58,7 +58,11 @@ pub(super) struct Pool {
 
 impl Pool {
     pub(super) fn new(setup: PoolSetup) -> Self {
-        let roster = RosterConfig { spawn_delay: setup.spawn_delay, ..setup.roster };
+        let mut roster = RosterConfig { spawn_delay: setup.spawn_delay, ..setup.roster };
+        if setup.budget.is_some() {
+            // What a policy begins with is not granted yet; its minimum is.
+            roster.staffing = roster.staffing.at_most(setup.policy.bounds().min);
+        }
         let at_once = NextLook { due: Timestamp::ORIGIN, called: Timestamp::ORIGIN };
         let mut pool = Self {
             autoscaler: setup.policy.build(),
