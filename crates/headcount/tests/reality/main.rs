@@ -31,9 +31,9 @@ const BUDGET: Duration = Duration::from_millis(100);
 const START_COST: Duration = Duration::from_millis(50);
 /// How long it goes on after the last task was to come.
 const GRACE: Duration = Duration::from_secs(2);
-/// The machine has other things to do at times, so a slice may be tried again. Three in a row that
+/// The machine has other things to do at times, so a slice may be tried again. Six in a row that
 /// disagree are no noise.
-const TRIES: u32 = 3;
+const TRIES: u32 = 6;
 
 /// One after the other: two at once would be in each other's way.
 static ALONE: Mutex<()> = Mutex::new(());
