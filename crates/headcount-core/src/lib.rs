@@ -8,6 +8,7 @@
 //! - [`signal`], [`decide`], [`guard`]: the parts of which an autoscaler is made, and their ports.
 //! - [`forecast`]: what comes next, for pools whose workers are slow to start.
 //! - [`health`]: the state of the machine as a score and a zone.
+//! - [`jobs`]: what durable jobs are and what may happen to one.
 //! - [`roster`]: who is parked, busy, starting or leaving, and when a pool hires.
 //! - [`share`]: a budget divided fairly.
 //! - [`spans`]: measured spans of time, counted by size.
@@ -42,6 +43,7 @@ mod policy;
 mod scaling;
 
 pub mod health;
+pub mod jobs;
 pub mod roster;
 pub mod share;
 pub mod spans;
