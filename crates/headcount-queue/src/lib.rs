@@ -6,6 +6,5 @@
 #![forbid(unsafe_code)]
 
 pub mod encoding;
-pub mod port;
 
-pub use headcount_core::jobs;
+pub use headcount_core::jobs::{self, port};

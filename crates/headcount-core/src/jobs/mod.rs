@@ -13,6 +13,8 @@ mod spec;
 mod state;
 mod stats;
 
+pub mod port;
+
 pub use id::{Holder, JobId, JobIdError};
 pub use label::{Key, KeyError, Label, LabelError};
 pub use record::JobRecord;

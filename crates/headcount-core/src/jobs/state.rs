@@ -96,6 +96,7 @@ pub struct NoTransition {
 /// # Errors
 ///
 /// [`NoTransition`] when that cannot happen to a job in that state.
+#[allow(clippy::match_same_arms, reason = "a line for each step, in the order of a life")]
 pub fn transition(state: State, event: Event) -> Result<State, NoTransition> {
     use Event as E;
     use State as S;

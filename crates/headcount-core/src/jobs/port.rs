@@ -1,4 +1,4 @@
-//! What a store of jobs must do. `README.md` beside the code says what each operation means.
+//! What a store of jobs must do. The README of `headcount-queue` says what each operation means.
 //!
 //! Implementations may rely on being called from many threads at once, and must bound every call
 //! in time themselves: a store that does not answer is a [`StoreError`], never a call that hangs.
@@ -10,8 +10,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use headcount_core::Timestamp;
-use headcount_core::jobs::{Holder, JobId, JobRecord, JobSpec, Label, QueueStats, Rules, State};
+use crate::Timestamp;
+
+use super::{Holder, JobId, JobRecord, JobSpec, Label, QueueStats, Rules, State};
 
 /// What a store answers, some time from now.
 pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
@@ -19,8 +20,8 @@ pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Sen
 /// A store of jobs.
 ///
 /// ```
-/// use headcount_queue::jobs::{Label, State};
-/// use headcount_queue::port::{Backend, StoreError};
+/// use headcount_core::jobs::{Label, State};
+/// use headcount_core::jobs::port::{Backend, StoreError};
 ///
 /// async fn dead(store: &dyn Backend, queue: &Label) -> Result<u64, StoreError> {
 ///     Ok(store.stats(queue).await?.jobs[State::Dead])
@@ -69,8 +70,8 @@ pub trait Backend: fmt::Debug + Send + Sync {
 /// A job to be taken in.
 ///
 /// ```
-/// use headcount_queue::jobs::{JobId, JobSpec};
-/// use headcount_queue::port::NewJob;
+/// use headcount_core::jobs::{JobId, JobSpec};
+/// use headcount_core::jobs::port::NewJob;
 ///
 /// let spec = JobSpec::new("thumbnail".parse()?, b"{}".to_vec());
 /// let job = NewJob { id: JobId::new(0, 1), spec };
@@ -87,8 +88,8 @@ pub struct NewJob {
 /// What became of a submit.
 ///
 /// ```
-/// use headcount_queue::jobs::JobId;
-/// use headcount_queue::port::Submitted;
+/// use headcount_core::jobs::JobId;
+/// use headcount_core::jobs::port::Submitted;
 ///
 /// let first = JobId::new(0, 1);
 /// assert_eq!(Submitted::Existing(first).id(), first);
@@ -104,8 +105,8 @@ pub enum Submitted {
 /// A holder asks for jobs.
 ///
 /// ```
-/// use headcount_queue::jobs::Holder;
-/// use headcount_queue::port::LeaseAsk;
+/// use headcount_core::jobs::Holder;
+/// use headcount_core::jobs::port::LeaseAsk;
 /// use std::time::Duration;
 ///
 /// let ttl = Duration::from_secs(8);
@@ -125,7 +126,7 @@ pub struct LeaseAsk {
 /// What a holder was given.
 ///
 /// ```
-/// use headcount_queue::port::Leased;
+/// use headcount_core::jobs::port::Leased;
 ///
 /// let nothing = Leased::default();
 /// assert!(nothing.jobs.is_empty());
@@ -143,8 +144,8 @@ pub struct Leased {
 /// A job as its holder knows it.
 ///
 /// ```
-/// use headcount_queue::jobs::{JobId, JobSpec};
-/// use headcount_queue::port::LeasedJob;
+/// use headcount_core::jobs::{JobId, JobSpec};
+/// use headcount_core::jobs::port::LeasedJob;
 ///
 /// let spec = JobSpec::new("thumbnail".parse()?, b"{}".to_vec());
 /// let job = LeasedJob::new(JobId::new(0, 1), spec);
@@ -176,8 +177,8 @@ pub struct LeasedJob {
 /// A holder renews its lease.
 ///
 /// ```
-/// use headcount_queue::jobs::Holder;
-/// use headcount_queue::port::ExtendAsk;
+/// use headcount_core::jobs::Holder;
+/// use headcount_core::jobs::port::ExtendAsk;
 /// use std::time::Duration;
 ///
 /// let ttl = Duration::from_secs(8);
@@ -197,8 +198,8 @@ pub struct ExtendAsk {
 /// How a held job is doing.
 ///
 /// ```
-/// use headcount_queue::jobs::JobId;
-/// use headcount_queue::port::Note;
+/// use headcount_core::jobs::JobId;
+/// use headcount_core::jobs::port::Note;
 ///
 /// let note = Note { id: JobId::new(0, 1), epoch: 3, progress: Some(50), checkpoint: None };
 /// assert_eq!(note.progress, Some(50));
@@ -218,7 +219,7 @@ pub struct Note {
 /// What a holder learns when it renews.
 ///
 /// ```
-/// use headcount_queue::port::Extended;
+/// use headcount_core::jobs::port::Extended;
 ///
 /// assert!(!Extended::default().alive);
 /// ```
@@ -235,8 +236,8 @@ pub struct Extended {
 /// How a held job ended.
 ///
 /// ```
-/// use headcount_queue::jobs::JobId;
-/// use headcount_queue::port::{Ending, Settlement};
+/// use headcount_core::jobs::JobId;
+/// use headcount_core::jobs::port::{Ending, Settlement};
 ///
 /// let ending = Ending::Done { result: None };
 /// let settlement = Settlement { id: JobId::new(0, 1), epoch: 3, ending };
@@ -255,7 +256,7 @@ pub struct Settlement {
 /// How a run of a job ended.
 ///
 /// ```
-/// use headcount_queue::port::Ending;
+/// use headcount_core::jobs::port::Ending;
 /// use std::time::Duration;
 ///
 /// let ending = Ending::Retry { after: Duration::from_secs(1), error: "timed out".into() };
@@ -299,7 +300,7 @@ pub enum Ending {
 /// What became of a settlement.
 ///
 /// ```
-/// use headcount_queue::port::Settled;
+/// use headcount_core::jobs::port::Settled;
 ///
 /// assert_ne!(Settled::Taken, Settled::Stale);
 /// ```
@@ -314,7 +315,7 @@ pub enum Settled {
 /// What a sweep put right.
 ///
 /// ```
-/// use headcount_queue::port::Swept;
+/// use headcount_core::jobs::port::Swept;
 ///
 /// assert_eq!(Swept::default().recovered, 0);
 /// ```
@@ -339,8 +340,8 @@ pub struct Swept {
 /// Which jobs to list.
 ///
 /// ```
-/// use headcount_queue::jobs::State;
-/// use headcount_queue::port::Listing;
+/// use headcount_core::jobs::State;
+/// use headcount_core::jobs::port::Listing;
 ///
 /// let Listing::In { state, limit, .. } = Listing::first(State::Dead, 20) else { panic!() };
 /// assert_eq!((state, limit), (State::Dead, 20));
@@ -363,7 +364,7 @@ pub enum Listing {
 /// Where a page ended; only its store understands it.
 ///
 /// ```
-/// use headcount_queue::port::Cursor;
+/// use headcount_core::jobs::port::Cursor;
 ///
 /// assert_eq!(Cursor::new("17").as_str(), "17");
 /// ```
@@ -373,7 +374,7 @@ pub struct Cursor(String);
 /// Some jobs of a queue.
 ///
 /// ```
-/// use headcount_queue::port::Page;
+/// use headcount_core::jobs::port::Page;
 ///
 /// assert!(Page::default().next.is_none());
 /// ```
@@ -388,8 +389,8 @@ pub struct Page {
 /// What an operator wants.
 ///
 /// ```
-/// use headcount_queue::jobs::State;
-/// use headcount_queue::port::{Command, Which};
+/// use headcount_core::jobs::State;
+/// use headcount_core::jobs::port::{Command, Which};
 ///
 /// let command = Command::Revive(Which::In(State::Dead));
 /// assert_ne!(command, Command::Pause);
@@ -415,8 +416,8 @@ pub enum Command {
 /// Which jobs a command concerns.
 ///
 /// ```
-/// use headcount_queue::jobs::State;
-/// use headcount_queue::port::Which;
+/// use headcount_core::jobs::State;
+/// use headcount_core::jobs::port::Which;
 ///
 /// assert_ne!(Which::In(State::Dead), Which::Ids(Vec::new()));
 /// ```
@@ -432,7 +433,7 @@ pub enum Which {
 /// Why a store did not do what it was asked.
 ///
 /// ```
-/// use headcount_queue::port::StoreError;
+/// use headcount_core::jobs::port::StoreError;
 ///
 /// let error = StoreError::full(10, 10);
 /// assert_eq!(
