@@ -4,7 +4,9 @@
 //! with its spread: the distance from the lower to the upper quartile, as a share of the median.
 
 mod arguments;
+mod programs;
 pub mod pools;
+pub mod queues;
 pub mod run;
 
 pub use arguments::Asked;
@@ -27,34 +29,77 @@ pub struct Row {
     pub peers: Vec<(String, f64)>,
     /// From the lower to the upper quartile, as a share of the median.
     pub spread: f64,
+    /// Whether the lowest figure is the best one; for a rate it is the highest.
+    pub lower_is_better: bool,
+    /// The spreads of the others, by name; in most benchmarks nobody asks for them.
+    pub peer_spreads: Vec<(String, f64)>,
+    /// What has to be known of somebody's figure, or why it has none, by name.
+    pub remarks: Vec<(String, String)>,
 }
 
 impl Row {
     /// A row of our own, with nobody to compare with.
     pub fn alone(row: &str, unit: &'static str, rounds: &[f64]) -> Self {
         let (ours, spread) = median_and_spread(rounds);
-        Self { row: row.to_owned(), unit, ours, peers: Vec::new(), spread }
+        Self {
+            row: row.to_owned(),
+            unit,
+            ours,
+            peers: Vec::new(),
+            spread,
+            lower_is_better: true,
+            peer_spreads: Vec::new(),
+            remarks: Vec::new(),
+        }
     }
 
-    /// Ours as a multiple of the best of the others.
+    /// Ours as a multiple of the best of the others; those without a figure do not count.
     pub fn ratio_to_best_peer(&self) -> Option<f64> {
-        let best = self.peers.iter().map(|(_, value)| *value).reduce(f64::min)?;
+        let better = if self.lower_is_better { f64::min } else { f64::max };
+        let best = self.peers.iter().map(|(_, value)| *value).reduce(better)?;
         Some(self.ours / best)
     }
 
     fn json(&self) -> String {
-        let peers = self.peers.iter().map(|(name, value)| format!("{name:?}: {}", figure(*value)));
-        let peers: Vec<_> = peers.collect();
         let ratio = figure(self.ratio_to_best_peer().unwrap_or(f64::NAN));
+        let more = [
+            member("peer_spreads", &self.peer_spreads, |spread| figure(*spread)),
+            member("remarks", &self.remarks, |remark| format!("{remark:?}")),
+        ];
         format!(
-            "{{\"row\": {:?}, \"unit\": {:?}, \"lower_is_better\": true, \"ours\": {}, \
-             \"peers\": {{{}}}, \"ratio_to_best_peer\": {ratio}, \"spread\": {}}}",
+            "{{\"row\": {:?}, \"unit\": {:?}, \"lower_is_better\": {}, \"ours\": {}, \
+             \"peers\": {}, \"ratio_to_best_peer\": {ratio}, \"spread\": {}{}}}",
             self.row,
             self.unit,
+            self.lower_is_better,
             figure(self.ours),
-            peers.join(", "),
-            figure(self.spread)
+            object(&self.peers, |value| figure(*value)),
+            figure(self.spread),
+            more.concat()
         )
+    }
+
+    /// What the table has behind ours.
+    fn others(&self) -> String {
+        let remark = |name: &str| self.remarks.iter().find(|(of, _)| of == name);
+        let told = |(name, value): &(String, f64)| match (value.is_nan(), remark(name)) {
+            (true, Some((_, why))) => format!("{name} {why}"),
+            _ => format!("{name} {}", shown(*value)),
+        };
+        self.peers.iter().map(told).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn object<T>(members: &[(String, T)], value: impl Fn(&T) -> String) -> String {
+    let members: Vec<_> = members.iter().map(|(n, v)| format!("{n:?}: {}", value(v))).collect();
+    format!("{{{}}}", members.join(", "))
+}
+
+/// A member that is left out where there is nothing in it.
+fn member<T>(name: &str, members: &[(String, T)], value: impl Fn(&T) -> String) -> String {
+    match members {
+        [] => String::new(),
+        members => format!(", {name:?}: {}", object(members, value)),
     }
 }
 
@@ -93,7 +138,14 @@ pub fn measure_and_report(measure: impl FnOnce() -> Vec<Row>) -> ExitCode {
 pub fn measure_and_report_asked(
     measure: impl FnOnce(&Asked) -> Result<Vec<Row>, String>,
 ) -> ExitCode {
-    let asked = Asked::read(std::env::args().skip(1));
+    measure_and_report_for(Asked::read(std::env::args().skip(1)), measure)
+}
+
+/// The same, for a benchmark that reads its arguments itself, as it has more of them.
+pub fn measure_and_report_for(
+    asked: Result<Asked, String>,
+    measure: impl FnOnce(&Asked) -> Result<Vec<Row>, String>,
+) -> ExitCode {
     exit_code(asked.and_then(|asked| report(&measure(&asked)?, asked.json.as_ref())))
 }
 
@@ -110,8 +162,6 @@ fn exit_code(outcome: Result<(), String>) -> ExitCode {
 fn report(rows: &[Row], file: Option<&PathBuf>) -> Result<(), String> {
     let mut table = String::new();
     for row in rows {
-        let peers: Vec<_> =
-            row.peers.iter().map(|(name, v)| format!("{name} {}", shown(*v))).collect();
         let ours = match row.ours.is_nan() {
             true => format!("{:>10} {}", "-", row.unit),
             false => {
@@ -119,7 +169,7 @@ fn report(rows: &[Row], file: Option<&PathBuf>) -> Result<(), String> {
                 format!("{ours:>10} {} (spread {spread:.0} %)", row.unit)
             }
         };
-        let _ = writeln!(table, "{:<76} {ours} {}", row.row, peers.join(", "));
+        let _ = writeln!(table, "{:<76} {ours} {}", row.row, row.others());
     }
     print!("{table}");
     file.map_or(Ok(()), |file| write_json(rows, file))
@@ -158,8 +208,23 @@ mod tests {
 
     #[test]
     fn the_ratio_is_to_the_best_of_the_others() {
-        let peers = vec![("rayon".to_owned(), 4.0), ("tokio".to_owned(), 2.0)];
-        let row = Row { peers, ..Row::alone("tiny", "ns", &[1.0, 1.0, 1.0]) };
-        assert_eq!(row.ratio_to_best_peer(), Some(0.5));
+        let peers = vec![
+            ("rayon".to_owned(), 4.0),
+            ("stalled".to_owned(), f64::NAN),
+            ("tokio".to_owned(), 2.0),
+        ];
+        let lowest = Row { peers, ..Row::alone("tiny", "ns", &[1.0, 1.0, 1.0]) };
+        assert_eq!(lowest.ratio_to_best_peer(), Some(0.5));
+        let highest = Row { lower_is_better: false, ..lowest };
+        assert_eq!(highest.ratio_to_best_peer(), Some(0.25));
+    }
+
+    #[test]
+    fn a_remark_stands_where_the_figure_would() {
+        let peers = vec![("bullmq".to_owned(), f64::NAN)];
+        let remarks = vec![("bullmq".to_owned(), "not installed".to_owned())];
+        let row = Row { peers, remarks, ..Row::alone("drain", "jobs/s", &[]) };
+        assert_eq!(row.others(), "bullmq not installed");
+        assert!(row.json().ends_with("\"remarks\": {\"bullmq\": \"not installed\"}}"));
     }
 }

@@ -25,6 +25,7 @@ mod soak;
 mod test;
 mod tidy;
 
+mod chaos;
 mod checks;
 mod licence;
 mod needs;
@@ -43,7 +44,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 10] = [
+const COMMANDS: [Command; 11] = [
     Command {
         name: "test",
         takes: "[NAME...]",
@@ -92,6 +93,12 @@ const COMMANDS: [Command; 10] = [
         takes: "[SECONDS]",
         does: "run the same jobs on real pools and simulated, for a minute or SECONDS, and compare",
         run: reality::run,
+    },
+    Command {
+        name: "chaos",
+        takes: "[SIZE]",
+        does: "run jobs under faults, SIZE times as many as in tests, and see that none is lost",
+        run: chaos::run,
     },
     Command {
         name: "fuzz",

@@ -1,6 +1,6 @@
 //! `test`: runs every test of the workspace, then says `N passed, N failed` on its last line.
 //!
-//! The README's test command and all that CI runs. It needs the toolchain only: where
+//! The README's test command and all that CI runs. It needs the toolchain and redis-server: where
 //! `cargo-nextest` is installed it runs the tests, else `cargo test` does. Doc tests come last.
 //! In CI, that is with `CI=true`, the format, the lints and the core alone are checked first.
 

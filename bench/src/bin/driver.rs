@@ -53,14 +53,9 @@ fn at_rest() -> Row {
         ours.push(share_at_rest());
         drop(pools);
     }
-    let (median, spread) = median_and_spread(&ours);
-    Row {
-        row: format!("at rest: {POOLS} pools under slo, share of one core"),
-        unit: "%",
-        ours: median,
-        peers: vec![("the same pools without scalers".to_owned(), median_and_spread(&without).0)],
-        spread,
-    }
+    let row = format!("at rest: {POOLS} pools under slo, share of one core");
+    let peers = vec![("the same pools without scalers".to_owned(), median_and_spread(&without).0)];
+    Row { peers, ..Row::alone(&row, "%", &ours) }
 }
 
 fn turn() -> Row {

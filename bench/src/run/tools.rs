@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use super::subject::Subject;
+use crate::programs::{answers, install};
 
 /// Somebody who runs jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +47,7 @@ impl Tools {
         let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
         let target = target.unwrap_or_else(|| root.join("target"));
         let job = std::env::current_exe().map_err(|error| error.to_string())?;
-        let has_parallel = answers("parallel") || (install_parallel() && answers("parallel"));
+        let has_parallel = answers("parallel") || (install("parallel") && answers("parallel"));
         if !has_parallel {
             eprintln!("GNU parallel cannot be had here; its columns are left out");
         }
@@ -85,18 +86,4 @@ impl Tools {
         command.args(words);
         command
     }
-}
-
-fn answers(program: &str) -> bool {
-    let mut command = Command::new(program);
-    command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
-}
-
-/// A package of Debian and its kin; elsewhere it stays away.
-fn install_parallel() -> bool {
-    let mut command = Command::new("apt-get");
-    command.args(["install", "--yes", "--no-install-recommends", "parallel"]);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
 }

@@ -24,8 +24,26 @@ struct Arguments {
 enum Command {
     /// Lists the ready-made policies, or shows one with where its numbers come from.
     Presets(command::presets::Arguments),
-    /// Runs a policy through a made-up half hour and says what it decides, and why.
+    /// Shows it at work: a wave of jobs, workers that follow it, and why; ends by itself.
     Demo(command::demo::Arguments),
+    /// Runs jobs: a store, workers that size themselves, and an API. Works without any flag.
+    Serve(Box<command::serve::Arguments>),
+    /// Runs jobs of a store that others serve, without an API.
+    Work(Box<command::work::Arguments>),
+    /// Submits jobs, one or many.
+    Enqueue(Box<command::enqueue::Arguments>),
+    /// Lists, shows, retries, cancels and deletes jobs.
+    Jobs(command::jobs::Arguments),
+    /// Lists, shows, pauses, resumes and purges queues, and sets their rules.
+    Queues(command::queues::Arguments),
+    /// Lists the pools of workers of a server.
+    Pools(command::pools::PoolsArguments),
+    /// Says why a pool has as many workers as it has.
+    Why(command::pools::WhyArguments),
+    /// Gives a pool a size by hand.
+    Scale(command::pools::ScaleArguments),
+    /// Looks at a Redis before jobs are kept in it.
+    Redis(command::redis::Arguments),
     /// Checks, shows and compares files of pools.
     Config(command::config::Arguments),
     /// Says how many workers a load needs, which bounds to set, and how that comes about.
@@ -45,8 +63,12 @@ enum Stop {
     Misused(String),
     /// It did not work; the lines say why, each for itself.
     Refused(String),
+    /// It did not work; the sentence says why.
+    Failed(String),
     /// It did not come out as it should, and everything was printed already.
     Told,
+    /// It was done, and the exit code says how it came out.
+    Ended(u8),
     /// What it prints could not be written.
     Unwritten(io::Error),
 }
@@ -71,6 +93,15 @@ fn main() -> ExitCode {
         Command::Run(_) => Ok(()),
         Command::Presets(arguments) => command::presets::run(&arguments, &mut out),
         Command::Demo(arguments) => command::demo::run(&arguments, &mut out),
+        Command::Serve(arguments) => command::serve::run(&arguments, &mut out),
+        Command::Work(arguments) => command::work::run(&arguments, &mut out),
+        Command::Enqueue(arguments) => command::enqueue::run(&arguments, &mut out),
+        Command::Jobs(arguments) => command::jobs::run(&arguments, &mut out),
+        Command::Queues(arguments) => command::queues::run(&arguments, &mut out),
+        Command::Pools(arguments) => command::pools::run_pools(&arguments, &mut out),
+        Command::Why(arguments) => command::pools::run_why(&arguments, &mut out),
+        Command::Scale(arguments) => command::pools::run_scale(&arguments, &mut out),
+        Command::Redis(arguments) => command::redis::run(&arguments, &mut out),
         Command::Config(arguments) => command::config::run(&arguments, &mut out),
         Command::Plan(arguments) => command::plan::run(&arguments, &mut out),
         Command::Replay(arguments) => command::replay::run(&arguments, &mut out),
@@ -86,6 +117,8 @@ fn main() -> ExitCode {
             complain(1, &format!("output could not be written: {error}"))
         }
         Err(Stop::Told) => ExitCode::from(1),
+        Err(Stop::Ended(code)) => ExitCode::from(code),
+        Err(Stop::Failed(sentence)) => complain(1, &sentence),
         Err(Stop::Misused(sentence)) => complain(2, &sentence),
         Err(Stop::Refused(lines)) => {
             // Without a name before them: editors jump to lines that begin with a place.
@@ -98,13 +131,13 @@ fn main() -> ExitCode {
 /// Jobs print from many threads, and its exit code counts those that failed.
 fn run(arguments: &command::run::Arguments) -> ExitCode {
     match command::run::run(arguments) {
-        Ok(code) => ExitCode::from(code),
+        Ok(code) | Err(Stop::Ended(code)) => ExitCode::from(code),
         Err(Stop::Unwritten(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::from(command::run::OUTPUT_CLOSED)
         }
         Err(Stop::Unwritten(error)) => complain(command::run::OURS, &error.to_string()),
         Err(Stop::Told) => ExitCode::from(command::run::OURS),
-        Err(Stop::Misused(sentence) | Stop::Refused(sentence)) => {
+        Err(Stop::Misused(sentence) | Stop::Refused(sentence) | Stop::Failed(sentence)) => {
             complain(command::run::OURS, &sentence)
         }
     }

@@ -35,14 +35,19 @@ fn an_unknown_preset_is_refused_with_those_there_are() {
 }
 
 #[test]
-fn a_demo_explains_what_it_does() {
-    check(&["demo"], 0, "grow 1 to 2: wants 2 (utilization 100 % > 80 %) -> bounds 2");
+fn a_demo_of_a_policy_explains_what_it_does() {
+    check(
+        &["demo", "thread_system"],
+        0,
+        "grow 1 to 2: wants 2 (utilization 100 % > 80 %) -> bounds 2",
+    );
     check(&["demo", "syshealth"], 0, "to 1: wants 1 (health) -> bounds 1");
     check(&["demo", "syshealth", "--full"], 0, "  cooldown: held at");
+    check(&["demo", "--full"], 2, "<PRESET>");
 }
 
 #[test]
-fn a_demo_is_the_same_every_time() {
+fn a_demo_of_a_policy_is_the_same_every_time() {
     for preset in ["slo", "threshold", "aimd", "pid", "target", "spool"] {
         let arguments = ["demo", preset];
         assert_eq!(headcount(&arguments).stdout, headcount(&arguments).stdout);

@@ -21,6 +21,7 @@ pub const VERSION: u8 = b'1';
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
+#[allow(clippy::missing_panics_doc, reason = "a spec is plain data, it can be written")]
 pub fn encode(spec: &JobSpec) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(96 + spec.payload.len());
     bytes.push(VERSION);

@@ -22,8 +22,12 @@ mod clock;
 mod live;
 mod sync;
 
+#[cfg(feature = "jobs")]
+pub mod jobs;
 pub mod probes;
 
+#[cfg(feature = "ops")]
+pub mod ops;
 #[cfg(feature = "trace")]
 pub mod trace;
 
@@ -51,3 +55,8 @@ pub use system::{Reload, System, SystemBuilder, SystemDrained, SystemError};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The examples of the guide to durable jobs compile.
+#[cfg(all(doctest, feature = "config", feature = "handlers"))]
+#[doc = include_str!("../../../docs/jobs.md")]
+struct Jobs;

@@ -70,11 +70,21 @@ fn check(file: &Path, out: &mut impl Write) -> Result<(), Stop> {
     for line in reading.hint_lines() {
         writeln!(out, "{line}")?;
     }
-    let names: Vec<&str> = reading.config.pools.iter().map(|pool| pool.name.as_str()).collect();
-    let pools = if names.len() == 1 { "pool" } else { "pools" };
-    let file = file.display();
-    writeln!(out, "{file}: nothing is wrong; {} {pools}: {}", names.len(), names.join(", "))?;
+    let config = &reading.config;
+    let pools: Vec<&str> = config.pools.iter().map(|pool| pool.name.as_str()).collect();
+    let queues: Vec<&str> = config.jobs.queues.iter().map(|queue| queue.name.as_str()).collect();
+    let all = [counted("pool", &pools), counted("queue", &queues)];
+    let all: Vec<String> = all.into_iter().flatten().collect();
+    let all = if all.is_empty() { "a store".to_owned() } else { all.join("; ") };
+    writeln!(out, "{}: nothing is wrong; {all}", file.display())?;
     Ok(())
+}
+
+/// How many there are and what they are called; nothing where there are none.
+fn counted(what: &str, names: &[&str]) -> Option<String> {
+    let plural = if names.len() == 1 { "" } else { "s" };
+    let text = || format!("{} {what}{plural}: {}", names.len(), names.join(", "));
+    (!names.is_empty()).then(text)
 }
 
 fn show(

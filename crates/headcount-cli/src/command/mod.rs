@@ -8,7 +8,20 @@ pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod sim;
 
+pub(crate) mod enqueue;
+pub(crate) mod jobs;
+pub(crate) mod pools;
+pub(crate) mod queues;
+pub(crate) mod redis;
+pub(crate) mod serve;
+pub(crate) mod work;
+
+mod crew;
+mod reach;
+
 mod duration;
+mod table;
+mod when;
 
 use std::num::NonZeroUsize;
 

@@ -8,7 +8,8 @@ use headcount_core::health::HealthRules;
 use serde_json::{Map, Value as Json};
 
 use super::form::{Checking, FILE, Found, HEALTH_RULES, Kind, POOL, meant_or_there_are, span_of};
-use super::merge::lay_over;
+use super::jobs::{JobsConfig, check_names, is_for_jobs, queues_of, store_of};
+use super::merge::{lay_over, planted};
 use super::place::Place;
 use super::policy::preset_tree;
 use super::pool::PoolPlan;
@@ -30,43 +31,105 @@ pub(crate) fn build(
     spread: Spread,
     registry: &Registry,
     cores: u32,
-    mut found: Found,
+    found: Found,
 ) -> Result<Built, Found> {
-    let mut checking = Checking::new(registry);
-    let shared = checking.section(&spread.shared, &FILE);
-    found.append(&mut checking.found);
-    let health = health_of(&spread.shared, &shared, &mut found);
-
-    let mut origins = BTreeMap::new();
-    note_origins(&spread.shared, String::new(), &mut origins);
-    let mut hints = Vec::new();
-    let mut pools = Vec::new();
-    for (key, pool) in spread.pools {
-        let merged = merged(pool, spread.defaults.clone(), &mut found);
-        note_origins(&merged, format!("pools.{}", key.name), &mut origins);
-        let mut plan = PoolPlan::new(&key, &merged, registry, cores);
-        let pool = plan.build();
-        if pool.as_ref().is_some_and(PoolConfig::waits_by_its_own_word) {
-            let said = origins.get(&format!("pools.{}.wait_budget", key.name)).cloned();
-            let path = format!("pools.{}.decider.wait_budget", key.name);
-            origins.extend(said.map(|said| (path, said)));
-        }
-        pools.extend(pool);
-        found.append(&mut plan.found);
-        hints.append(&mut plan.hints);
-    }
-    check_budget(&spread.shared, &shared, &pools, &mut found);
-    let config = Config {
-        service: text_of(&shared, "service").unwrap_or_else(|| "headcount".to_owned()),
-        pools,
-        budget: budget_of(&shared),
-        health,
-        trace: trace_of(&shared),
-        state: shared.get("state").and_then(|state| path_of(state, "path")),
-    };
+    let (hints, origins) = (Vec::new(), BTreeMap::new());
+    let mut building = Building { registry, cores, found, hints, origins };
+    let config = building.config(spread);
+    let Building { found, hints, origins, .. } = building;
     match found.is_empty() {
         true => Ok(Built { config, hints, origins }),
         false => Err(found),
+    }
+}
+
+/// The most workers of a queue that does not say. Jobs wait for others more than they reckon, and
+/// the policy finds out where more of them do no more.
+const QUEUE_WORKERS_MAX: u32 = 64;
+
+/// A configuration that is being made.
+struct Building<'a> {
+    registry: &'a Registry,
+    cores: u32,
+    found: Found,
+    hints: Vec<Finding>,
+    origins: BTreeMap<String, Place>,
+}
+
+impl Building<'_> {
+    fn config(&mut self, spread: Spread) -> Config {
+        let Spread { shared: root, defaults, pools, queue_pools } = spread;
+        let mut checking = Checking::new(self.registry);
+        let shared = checking.section(&root, &FILE);
+        self.found.append(&mut checking.found);
+        let health = health_of(&root, &shared, &mut self.found);
+        note_origins(&root, String::new(), &mut self.origins);
+
+        check_names(&queue_pools, &pools, &mut self.found);
+        let of_queues = self.queue_pools(queue_pools, defaults.clone());
+        let pools: Vec<PoolConfig> = pools
+            .into_iter()
+            .filter_map(|(key, pool)| {
+                let merged = merged(pool, defaults.clone(), &mut self.found);
+                self.pool(&key, &merged, &format!("pools.{}", key.name), self.cores)
+            })
+            .collect();
+        check_budget(&root, &shared, pools.iter().chain(&of_queues), &mut self.found);
+        let jobs = JobsConfig {
+            store: store_of(&root, &shared, &mut self.found),
+            queues: queues_of(&root, &shared, of_queues, &mut self.found),
+        };
+        Config {
+            service: text_of(&shared, "service").unwrap_or_else(|| "headcount".to_owned()),
+            pools,
+            budget: budget_of(&shared),
+            health,
+            trace: trace_of(&shared),
+            state: shared.get("state").and_then(|state| path_of(state, "path")),
+            jobs,
+        }
+    }
+
+    /// The pools that run jobs: of async tasks unless they say otherwise themselves.
+    fn queue_pools(
+        &mut self,
+        pools: Vec<(Key, Node)>,
+        mut defaults: Option<Node>,
+    ) -> Vec<PoolConfig> {
+        for name in ["type", "options"] {
+            drop(defaults.as_mut().and_then(|defaults| defaults.take(name)));
+        }
+        let mut made = Vec::new();
+        for (key, pool) in pools {
+            let mut merged = merged(pool, defaults.clone(), &mut self.found);
+            if merged.get("type").is_none() {
+                let at = Place::Default;
+                let kind = planted(&"tasks".into(), &at, join(&merged.path, "type"));
+                let entries = merged.entries_mut().into_iter();
+                entries.for_each(|all| {
+                    all.push((Key { name: "type".to_owned(), at: at.clone() }, kind.clone()));
+                });
+            }
+            let path = format!("queues.{}.pool", key.name);
+            let pool = self.pool(&key, &merged, &path, QUEUE_WORKERS_MAX);
+            made.extend(pool.filter(|pool| is_for_jobs(&merged, pool, &mut self.found)));
+        }
+        made
+    }
+
+    /// One pool, whose values are known by this path; `most` is the most workers of one that does
+    /// not say.
+    fn pool(&mut self, key: &Key, merged: &Node, path: &str, most: u32) -> Option<PoolConfig> {
+        note_origins(merged, path.to_owned(), &mut self.origins);
+        let mut plan = PoolPlan::new(key, merged, self.registry, most);
+        let pool = plan.build();
+        if pool.as_ref().is_some_and(PoolConfig::waits_by_its_own_word) {
+            let said = self.origins.get(&format!("{path}.wait_budget")).cloned();
+            self.origins.extend(said.map(|said| (format!("{path}.decider.wait_budget"), said)));
+        }
+        self.found.append(&mut plan.found);
+        self.hints.append(&mut plan.hints);
+        pool
     }
 }
 
@@ -144,9 +207,14 @@ fn check_rules(node: &Node, rules: &HealthRules, found: &mut Found) {
 }
 
 /// The fewest workers of all pools must fit into the budget.
-fn check_budget(node: &Node, shared: &Map<String, Json>, pools: &[PoolConfig], found: &mut Found) {
+fn check_budget<'a>(
+    node: &Node,
+    shared: &Map<String, Json>,
+    pools: impl Iterator<Item = &'a PoolConfig>,
+    found: &mut Found,
+) {
     let Some(budget) = budget_of(shared) else { return };
-    let fewest: u64 = pools.iter().map(PoolConfig::fewest).map(u64::from).sum();
+    let fewest: u64 = pools.map(PoolConfig::fewest).map(u64::from).sum();
     if u64::from(budget) < fewest {
         let (at, _) = node.nearest("budget.workers_max");
         let advice = format!("the pools have {fewest} workers at the fewest; allow as many");

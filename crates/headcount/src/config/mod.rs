@@ -48,8 +48,14 @@ mod build;
 mod policy;
 mod pool;
 mod parts;
+mod jobs;
+mod secret;
 
 pub use diff::{Difference, diff};
+pub use jobs::{
+    DurabilityConfig, ExecConfig, HandlerConfig, HandlerRun, HttpConfig, JobQueueConfig,
+    JobsConfig, MissedTicks, ScheduleConfig, StoreConfig, StoreUrl,
+};
 pub use place::{Format, Place};
 pub use reader::{Reader, Reading};
 pub use registry::{Options, Plug, Registry};

@@ -5,6 +5,7 @@ use headcount_pool::{Overflow, PanicPolicy};
 use serde_json::{Map, Value as Json, json};
 
 use super::form::{FILE, Kind, POOL, seconds_value, write};
+use super::jobs::hide_secrets;
 use super::place::{Format, Place};
 use super::policy::fields_of;
 use super::reader::Reading;
@@ -12,7 +13,7 @@ use super::tree::is_plain_word;
 use super::types::{Config, Plugs, PoolConfig, PoolKind};
 
 impl Config {
-    /// All that is in force, as a file that reads back the same.
+    /// All that is in force, as a file that reads back the same, passwords and all.
     ///
     /// # Errors
     ///
@@ -41,10 +42,16 @@ impl Config {
         if let Some(path) = &self.state {
             shared.insert("state".to_owned(), json!({"path": path}));
         }
+        shared.extend(self.jobs.fields());
         let mut file = in_file_form(&Kind::Section(&FILE), shared);
+        for queue in &self.jobs.queues {
+            file["queues"][queue.name.as_str()]["pool"] = queue.pool.to_file().into();
+        }
         let pools: Map<String, Json> =
             self.pools.iter().map(|pool| (pool.name.clone(), pool.to_file().into())).collect();
-        file.insert("pools".to_owned(), pools.into());
+        if !pools.is_empty() {
+            file.insert("pools".to_owned(), pools.into());
+        }
         file.into()
     }
 }
@@ -129,12 +136,14 @@ fn overflow_value(overflow: Overflow) -> Json {
 
 impl Reading {
     /// All that is in force, of every pool or of one. In YAML each value says where it comes from.
+    /// Passwords and tokens are not shown.
     ///
     /// # Errors
     ///
     /// When there is no such pool, or as [`Config::write`] says.
     pub fn show(&self, format: Format, pool: Option<&str>) -> Result<String, String> {
         let mut file = self.config.to_file();
+        hide_secrets(&mut file);
         if let Some(name) = pool {
             let names = self.config.pools.iter().map(|pool| pool.name.as_str());
             let Some(shown) = file["pools"].get(name).cloned() else {

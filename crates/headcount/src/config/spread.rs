@@ -23,17 +23,20 @@ pub(crate) struct Spread {
     pub(crate) defaults: Option<Node>,
     /// Each pool by its name.
     pub(crate) pools: Vec<(Key, Node)>,
+    /// The pool of each queue by the queue's name.
+    pub(crate) queue_pools: Vec<(Key, Node)>,
 }
 
 /// Fields that a file of one pool has beside `pool`, and others may have as short ways.
-const SHORT: [&str; 2] = ["cooldown", "bounds"];
+const SHORT: [&str; 3] = ["cooldown", "bounds", "slo"];
 
 pub(crate) fn spread(mut root: Node, found: &mut Found) -> Spread {
     if !matches!(root.value, Value::Map(_)) {
         let shown = if root.value == Value::Null { "empty".to_owned() } else { root.shown() };
         let advice = "it needs pools, such as `pools: {thumbs: {preset: slo}}`".to_owned();
         found.push(Finding::new(&root.at, "", Some(shown), advice));
-        return Spread { shared: Node::empty(root.at, ""), defaults: None, pools: Vec::new() };
+        let shared = Node::empty(root.at, "");
+        return Spread { shared, defaults: None, pools: Vec::new(), queue_pools: Vec::new() };
     }
     let defaults = root.take("defaults").map(|(_, node)| node);
     let mut pools = many(&mut root, found);
@@ -43,19 +46,43 @@ pub(crate) fn spread(mut root: Node, found: &mut Found) -> Spread {
     refuse_unknown(&mut root, found);
     canonical(&mut root, &Kind::Section(&FILE), found);
     drop_budget_type(&mut root, found);
-    let mut pools = pools.unwrap_or_else(|| {
+    spell_out_store(&mut root);
+    let mut queue_pools = take_queue_pools(&mut root);
+    let is_about_jobs = root.get("queues").is_some() || root.get("store").is_some();
+    if pools.is_none() && !is_about_jobs {
         let advice = "are missing; such as `pools: {thumbs: {preset: slo}}`".to_owned();
         found.push(Finding::new(&root.at, "pools", None, advice));
-        Vec::new()
-    });
+    }
+    let mut pools = pools.unwrap_or_default();
     let defaults = defaults.map(|mut node| {
         spell_out(&mut node, found);
         node
     });
-    for (_, pool) in &mut pools {
+    for (_, pool) in pools.iter_mut().chain(&mut queue_pools) {
         spell_out(pool, found);
     }
-    Spread { shared: root, defaults, pools }
+    Spread { shared: root, defaults, pools, queue_pools }
+}
+
+/// `store: jobs.d` and `store: redis://host` say all that is needed.
+fn spell_out_store(root: &mut Node) {
+    let Some(store) = root.get_mut("store") else { return };
+    let Some(text) = store.text() else { return };
+    let name = if text.contains("://") { "url" } else { "path" };
+    let key = Key { name: name.to_owned(), at: store.at.clone() };
+    let value = std::mem::replace(&mut store.value, Value::Null);
+    let inner = Node { value, at: store.at.clone(), path: store.path.clone() };
+    store.value = Value::Map(vec![(key, inner)]);
+}
+
+/// The pool of every queue; a queue that is silent on it has one all the same.
+fn take_queue_pools(root: &mut Node) -> Vec<(Key, Node)> {
+    let queues = root.get_mut("queues").and_then(Node::entries_mut).into_iter().flatten();
+    let pool_of = |(key, queue): &mut (Key, Node)| {
+        let silent = Node::empty(key.at.clone(), &format!("{}.pool", queue.path));
+        (key.clone(), queue.take("pool").map_or(silent, |(_, pool)| pool))
+    };
+    queues.map(pool_of).collect()
 }
 
 /// The pools under `pools`, by name or as a list with names.
@@ -193,6 +220,9 @@ fn spell_out(pool: &mut Node, found: &mut Found) {
     if let Some((key, cooldown)) = pool.take("cooldown") {
         put(pool, "guards", (key, cooldown), found);
     }
+    if let Some((key, slo)) = pool.take("slo") {
+        from_slo(pool, key, slo, found);
+    }
     if let Some((key, initial)) = pool.take("initial") {
         put(pool, "workers", (key, initial), found);
     }
@@ -210,6 +240,22 @@ fn spell_out(pool: &mut Node, found: &mut Found) {
         }
     }
     canonical(pool, &Kind::Section(&POOL), found);
+}
+
+/// `slo: 100ms`: the preset of that name, with this wait budget.
+fn from_slo(pool: &mut Node, mut key: Key, budget: Node, found: &mut Found) {
+    let preset = pool.get("preset").filter(|preset| preset.text() != Some("slo"));
+    if let Some(other) = preset.or_else(|| pool.get("wait_budget")) {
+        let advice = format!("and {} is {other}; leave one of them out", other.path);
+        found.push(Finding::new(&key.at, &budget.path, Some(budget.shown()), advice));
+        return;
+    }
+    let Some(entries) = pool.entries_mut() else { return };
+    entries.retain(|(known, _)| known.name != "preset");
+    let name = Key { name: "preset".to_owned(), at: key.at.clone() };
+    entries.push((name, Node { value: Value::Text("slo".to_owned()), ..budget.clone() }));
+    "wait_budget".clone_into(&mut key.name);
+    entries.push((key, budget));
 }
 
 /// Puts an entry into a section of the pool, which is made where there is none.

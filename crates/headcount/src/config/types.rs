@@ -7,6 +7,7 @@ use headcount_core::health::HealthRules;
 use headcount_core::{Name, PolicyConfig};
 use headcount_pool::{Overflow, PanicPolicy};
 
+use super::jobs::JobsConfig;
 use super::reader::Reader;
 use super::registry::{Plug, Registry};
 use super::report::Report;
@@ -41,6 +42,8 @@ pub struct Config {
     pub trace: Option<TraceConfig>,
     /// Where memory outlives the process. Default: nowhere.
     pub state: Option<PathBuf>,
+    /// Durable jobs: where they are kept, and what runs them. Default: none.
+    pub jobs: JobsConfig,
 }
 
 impl Config {

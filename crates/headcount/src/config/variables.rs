@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::form::{FILE, Found, POOL, listed, nearest};
 use super::place::Place;
 use super::report::Finding;
-use super::tree::{Key, Node, Value, join, parse_value};
+use super::tree::{Key, Node, Value, join, parse_value, shorten};
 
 /// What the names of such variables begin with.
 pub(crate) const PREFIX: &str = "HEADCOUNT_";
@@ -33,7 +33,7 @@ pub(crate) fn apply(root: &mut Node, variables: &[(String, String)], found: &mut
                 set(root, &steps, value, &place, found);
             }
             Err(unreadable) => {
-                let advice = format!("holds {text:?}; {}", unreadable.problem);
+                let advice = format!("holds {}; {}", shorten(text), unreadable.problem);
                 found.push(Finding::new(&place, "", None, advice));
             }
         }
@@ -107,7 +107,8 @@ fn in_list<'a>(items: &'a mut [Node], step: &str) -> Result<&'a mut Node, String
     index.and_then(|index| items.get_mut(index)).ok_or_else(missing)
 }
 
-/// The entry that `step` means; one is made where there is none, unless it would be a new pool.
+/// The entry that `step` means; one is made where there is none, unless it would be a new pool or
+/// queue.
 fn in_map<'a>(
     entries: &'a mut Vec<(Key, Node)>,
     step: &str,
@@ -117,7 +118,8 @@ fn in_map<'a>(
     let known = entries.iter().position(|(key, _)| matches(&key.name, step));
     let index = match known {
         Some(index) => index,
-        None if path == "pools" => return Err(no_pool(entries, step)),
+        None if path == "pools" => return Err(none_of("pool", entries, step)),
+        None if path == "queues" => return Err(none_of("queue", entries, step)),
         None => {
             let name = step.to_ascii_lowercase();
             let mut node = Node::new(Value::Null, place.clone());
@@ -129,11 +131,11 @@ fn in_map<'a>(
     Ok(&mut entries[index].1)
 }
 
-fn no_pool(pools: &[(Key, Node)], step: &str) -> String {
-    let names: Vec<&str> = pools.iter().map(|(key, _)| key.name.as_str()).collect();
+fn none_of(what: &str, entries: &[(Key, Node)], step: &str) -> String {
+    let names: Vec<&str> = entries.iter().map(|(key, _)| key.name.as_str()).collect();
     let step = step.to_ascii_lowercase();
     match nearest(&step, names.iter().copied()) {
-        Some(meant) => format!("has no pool {step:?}; did you mean {meant:?}?"),
-        None => format!("has no pool {step:?}; there are {}", listed(names)),
+        Some(meant) => format!("has no {what} {step:?}; did you mean {meant:?}?"),
+        None => format!("has no {what} {step:?}; there are {}", listed(names)),
     }
 }

@@ -119,7 +119,7 @@ pub(crate) fn read(texts: &[String]) -> Result<Vec<Entry>, String> {
     let mut entries = Vec::new();
     for text in texts {
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-        for line in whole.lines() {
+        for line in whole.lines().filter(|line| !line.is_empty()) {
             entries.push(line.parse::<Entry>()?);
         }
     }

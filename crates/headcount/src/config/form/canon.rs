@@ -20,6 +20,11 @@ pub(crate) fn canonical(node: &mut Node, kind: &Kind, found: &mut Found) {
                 }
             }
         }
+        Kind::Map(entries) => {
+            for (_, inner) in node.entries_mut().into_iter().flatten() {
+                canonical(inner, entries.inner, found);
+            }
+        }
         Kind::Signal => rename(node, "source", "type", found),
         _ => {}
     }

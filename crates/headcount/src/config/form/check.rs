@@ -5,16 +5,17 @@
 //! so that whoever looks at the rest finds what is wrong with that too.
 
 use headcount_core::Name;
+use headcount_core::jobs::Label;
 use headcount_core::signal::Source;
 use serde_json::{Map, Value as Json, json};
 
 use super::guess::{listed, meant_or_there_are, nearest, there_are};
-use super::kind::{Field, Kind, Need, Part, Range, Section, Tag, Tagged, Word, Zero};
+use super::kind::{Entries, Field, Kind, Need, Part, Range, Section, Tag, Tagged, Word, Zero};
 use super::signals::SIGNAL;
 use super::words::{duration, seconds_value, size};
 use crate::config::registry::{Options, Registry};
 use crate::config::report::Finding;
-use crate::config::tree::{Node, Value, join};
+use crate::config::tree::{Node, Value, join, shorten};
 
 /// What was wrong.
 pub(crate) type Found = Vec<Finding>;
@@ -96,6 +97,7 @@ impl<'a> Checking<'a> {
                 let is_section = self.is_section(node, || fields_needed(section));
                 return is_section.then(|| self.section(node, section).into());
             }
+            Kind::Map(entries) => return self.map(node, entries),
             Kind::Tagged(tagged) => return self.tagged(node, tagged),
             Kind::Either { word, wrapped, section } => match node.text() {
                 Some(text) if text == *word => Some(Json::from(*word)),
@@ -116,6 +118,8 @@ impl<'a> Checking<'a> {
             Kind::Text | Kind::Path => {
                 node.text().filter(|text| !text.trim().is_empty()).map(Json::from)
             }
+            Kind::Label => node.text().filter(|text| is_label(text)).map(Json::from),
+            Kind::Line => node.text().filter(|text| !text.contains('\0')).map(Json::from),
             Kind::Name => node.text().filter(|text| Name::new(text).is_ok()).map(Json::from),
             Kind::Word(words) => word(node, words),
             Kind::Step => step(node),
@@ -140,6 +144,32 @@ impl<'a> Checking<'a> {
         for item in items {
             // An example keeps the place of what is wrong, so that those behind it keep theirs.
             values.push(self.value(item, inner).unwrap_or_else(|| inner.example()));
+        }
+        Some(values.into())
+    }
+
+    fn map(&mut self, node: &Node, entries: &'static Entries) -> Option<Json> {
+        let what = entries.what;
+        if !self.is_section(node, || format!("a section is needed, with a name for each {what}")) {
+            return None;
+        }
+        let len = node.entries().len();
+        if entries.len_max < len {
+            let advice = format!("has {len} entries; at most {} are allowed", entries.len_max);
+            self.found.push(Finding::new(&node.at, &node.path, None, advice));
+        }
+        let mut values = Map::new();
+        for (key, inner) in node.entries().iter().take(entries.len_max) {
+            if let Some(advice) = entries.keys.fault(&key.name) {
+                let value = Some(format!("a {what} called {}", shorten(&key.name)));
+                self.found.push(Finding::new(&key.at, &inner.path, value, advice));
+                continue;
+            }
+            // One of which nothing is said is there all the same.
+            let nothing = Node::empty(inner.at.clone(), &inner.path);
+            let is_bare = inner.value == Value::Null && matches!(entries.inner, Kind::Section(_));
+            let value = self.value(if is_bare { &nothing } else { inner }, entries.inner);
+            values.extend(value.map(|value| (key.name.clone(), value)));
         }
         Some(values.into())
     }
@@ -332,6 +362,10 @@ fn type_wanted(node: &Node, tagged: &Tagged) -> String {
     let first = tagged.variants.first().map_or("NAME", |variant| variant.name);
     let name = node.text().filter(|text| tagged.variant(text).is_some()).unwrap_or(first);
     format!("a section is needed, such as {{type: {name}}}")
+}
+
+fn is_label(text: &str) -> bool {
+    text.parse::<Label>().is_ok()
 }
 
 fn flag(node: &Node) -> Option<Json> {

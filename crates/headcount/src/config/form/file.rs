@@ -5,6 +5,7 @@ use serde_json::json;
 use super::health::HEALTH_RULES;
 use super::kind::{Field, Kind, Section, Zero, none};
 use super::pool::POOL;
+use super::queues::{QUEUES, STORE};
 
 pub(crate) static FILE: Section = Section {
     name: "file",
@@ -17,6 +18,8 @@ pub(crate) static FILE: Section = Section {
         Field::of("health", Kind::Section(&HEALTH), "How the machine's health is measured."),
         Field::of("trace", Kind::Section(&TRACE), "Where runs are recorded. Nowhere by default."),
         Field::of("state", Kind::Section(&STATE), "Where memory outlives the process."),
+        Field::of("store", Kind::Section(&STORE), "Where durable jobs are kept."),
+        Field::of("queues", Kind::Map(&QUEUES), "Queues of durable jobs, by name."),
     ],
     defaults: || json!({"service": "headcount"}),
 };

@@ -1,5 +1,6 @@
 //! The vocabulary of the table: sections, fields, kinds.
 
+use headcount_core::jobs::Label;
 use serde_json::Value as Json;
 
 /// Fields that stand together.
@@ -51,6 +52,10 @@ pub(crate) enum Kind {
     Text,
     /// The name of a signal, a pool, a downstream.
     Name,
+    /// The name of a queue, a kind of job, a tenant.
+    Label,
+    /// Any text, empty ones too: an argument, a value of a variable.
+    Line,
     /// A file.
     Path,
     /// One of these words.
@@ -66,6 +71,8 @@ pub(crate) enum Kind {
     /// Up to so many of one kind.
     List(&'static Kind, usize),
     Section(&'static Section),
+    /// Names of one's own, and one kind of value for each.
+    Map(&'static Entries),
     /// A section whose `type` says which fields it has.
     Tagged(&'static Tagged),
     /// A word, or a section that is known by another word.
@@ -76,6 +83,44 @@ pub(crate) enum Kind {
     },
     /// Whatever somebody's own part takes.
     Options,
+}
+
+/// What a map may hold.
+#[derive(Debug)]
+pub(crate) struct Entries {
+    /// What one of them is, in a word.
+    pub(crate) what: &'static str,
+    pub(crate) keys: Keys,
+    pub(crate) inner: &'static Kind,
+    pub(crate) len_max: usize,
+}
+
+/// What the keys of a map may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keys {
+    /// Names as queues, kinds and tenants have them.
+    Labels,
+    /// Names of variables of the environment.
+    Variables,
+    /// Names of headers of a request.
+    Headers,
+}
+
+impl Keys {
+    /// What is wrong with a key, if anything is.
+    pub(crate) fn fault(self, key: &str) -> Option<String> {
+        let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+        match self {
+            Self::Labels => key.parse::<Label>().err().map(|error| error.to_string()),
+            Self::Variables if key.is_empty() || key.contains(['=', '\0']) => {
+                Some("a variable has a name without '='".to_owned())
+            }
+            Self::Headers if key.is_empty() || !key.chars().all(is_token) => {
+                Some("a header has a name of letters, digits and '-'".to_owned())
+            }
+            Self::Variables | Self::Headers => None,
+        }
+    }
 }
 
 /// Whether a span of time may be none.
@@ -229,7 +274,12 @@ impl Kind {
     pub(crate) fn is_single(&self) -> bool {
         !matches!(
             self,
-            Self::List(..) | Self::Section(_) | Self::Tagged(_) | Self::Signal | Self::Options
+            Self::List(..)
+                | Self::Map(_)
+                | Self::Section(_)
+                | Self::Tagged(_)
+                | Self::Signal
+                | Self::Options
         )
     }
 }

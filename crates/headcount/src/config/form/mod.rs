@@ -19,6 +19,7 @@ mod guards;
 mod health;
 mod peers;
 mod pool;
+mod queues;
 mod signals;
 
 pub(crate) use canon::{canonical, said_twice};

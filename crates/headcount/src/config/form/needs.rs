@@ -26,10 +26,15 @@ impl Kind {
                 "a span of time is needed, such as 3s, 500ms or 1m30s".to_owned()
             }
             Self::Size => "a size in bytes is needed, such as 64MiB or 65536".to_owned(),
-            Self::Text => "a text is needed".to_owned(),
+            Self::Text | Self::Line => "a text is needed".to_owned(),
             Self::Name => "a name of a-z, 0-9, '_', '-' and '.' is needed, of at most 31 letters, \
                            such as mail"
                 .to_owned(),
+            Self::Label => {
+                "a name of a-z, 0-9, '_', '-' and '.' is needed, of at most 64 letters, \
+                            such as mail"
+                    .to_owned()
+            }
             Self::Path => "the name of a file is needed".to_owned(),
             Self::Word(words) => there_are(words.iter().map(Word::name)),
             Self::Step => {
@@ -39,7 +44,9 @@ impl Kind {
             Self::Overflow => format!("there are {} and {{wait_for: 2s}}", OVERFLOWS.join(", ")),
             Self::Either { word, .. } => format!("{word:?} or a section is needed"),
             Self::List(..) => "a list is needed".to_owned(),
-            Self::Signal | Self::Section(_) | Self::Tagged(_) => "a section is needed".to_owned(),
+            Self::Signal | Self::Section(_) | Self::Map(_) | Self::Tagged(_) => {
+                "a section is needed".to_owned()
+            }
             Self::Options => "a value is needed".to_owned(),
         }
     }
@@ -62,9 +69,10 @@ impl Kind {
                     None => String::new(),
                 }
             }
-            (Self::Text | Self::Name | Self::Word(_), Value::Bool(_) | Value::Int(_)) => {
-                "; put it in quotes".to_owned()
-            }
+            (
+                Self::Text | Self::Line | Self::Name | Self::Label | Self::Word(_),
+                Value::Bool(_) | Value::Int(_) | Value::Float(_),
+            ) => "; put it in quotes".to_owned(),
             _ => String::new(),
         };
         format!("{needed}{slip}")
@@ -80,14 +88,14 @@ impl Kind {
             }
             Self::Span(_) => json!({"secs": 1, "nanos": 0}),
             Self::Size => 1.into(),
-            Self::Text | Self::Path => "text".into(),
+            Self::Text | Self::Line | Self::Label | Self::Path => "text".into(),
             Self::Name => "utilization".into(),
             Self::Word(words) => words.first().map(|word| word.name).into(),
             Self::Step => json!({"add": 1}),
             Self::Aggregate => "mean".into(),
             Self::Overflow => "wait".into(),
             Self::List(..) => json!([]),
-            Self::Section(_) | Self::Options => json!({}),
+            Self::Section(_) | Self::Map(_) | Self::Options => json!({}),
             Self::Signal => json!({"name": "utilization", "source": "utilization"}),
             Self::Tagged(tagged) => match (tagged.variants.iter(), tagged.name) {
                 (_, "smoothing") => json!({"mean": {"samples": 3}}),

@@ -8,10 +8,13 @@ use serde_json::{Map, Value as Json, json};
 
 use super::file::FILE;
 use super::guards::COOLDOWN;
-use super::kind::{Edge, Field, Kind, Need, Range, Section, Tagged, Word};
+use super::kind::{Edge, Entries, Field, Keys, Kind, Need, Range, Section, Tagged, Word};
 use super::pool::POOL;
 use super::signals::SIGNAL;
 use super::write::write;
+
+/// What a name of a queue, a kind or a tenant looks like.
+const LABEL: &str = "^[a-z0-9._-]{1,64}$";
 
 /// The JSON Schema (draft 2020-12) of a file.
 pub(crate) fn schema() -> Json {
@@ -111,6 +114,9 @@ impl Drawing {
     fn short_ways(&mut self, properties: &mut Map<String, Json>) {
         let cooldown = self.refer(COOLDOWN.name, |to| to.section(&COOLDOWN));
         properties.insert("cooldown".to_owned(), cooldown);
+        let mut slo = json!({"oneOf": [span(), {"const": 0}]});
+        slo["description"] = "The preset `slo` with this wait budget.".into();
+        properties.insert("slo".to_owned(), slo);
         let count = json!({"type": "integer", "minimum": 0});
         properties.insert(
             "bounds".to_owned(),
@@ -147,7 +153,8 @@ impl Drawing {
                 let text = json!({"type": "string", "pattern": "^[0-9.]+ *([TGMK]iB|[TGMk]?B)$"});
                 json!({"oneOf": [{"type": "integer", "minimum": 1}, text]})
             }
-            Kind::Text | Kind::Path => json!({"type": "string"}),
+            Kind::Label => json!({"type": "string", "pattern": LABEL}),
+            Kind::Text | Kind::Line | Kind::Path => json!({"type": "string"}),
             Kind::Name => json!({"type": "string", "pattern": "^[a-z0-9._-]{1,31}$"}),
             Kind::Word(words) => {
                 let names = words
@@ -174,6 +181,7 @@ impl Drawing {
                 json!({"type": "array", "maxItems": len_max, "items": self.kind(inner)})
             }
             Kind::Section(section) => self.refer(section.name, |to| to.section(section)),
+            Kind::Map(entries) => self.map(entries),
             Kind::Tagged(tagged) => self.refer(tagged.name, |to| to.tagged(tagged)),
             Kind::Either { word, section, .. } => {
                 let inner = self.refer(section.name, |to| to.section(section));
@@ -182,6 +190,18 @@ impl Drawing {
             Kind::Signal => self.refer("signal", Self::signal),
             Kind::Options => json!({}),
         }
+    }
+
+    fn map(&mut self, entries: &'static Entries) -> Json {
+        let mut drawn = json!({
+            "type": "object",
+            "maxProperties": entries.len_max,
+            "additionalProperties": self.kind(entries.inner),
+        });
+        if entries.keys == Keys::Labels {
+            drawn["propertyNames"] = json!({"pattern": LABEL});
+        }
+        drawn
     }
 
     fn tagged(&mut self, tagged: &'static Tagged) -> Json {

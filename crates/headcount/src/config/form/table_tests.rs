@@ -30,6 +30,7 @@ fn inner(kind: &'static Kind, open: &mut Vec<&'static Section>) {
     match kind {
         Kind::Section(section) | Kind::Either { section, .. } => open.push(section),
         Kind::List(kind, _) => inner(kind, open),
+        Kind::Map(entries) => inner(entries.inner, open),
         Kind::Tagged(Tagged { variants, .. }) => {
             open.extend(variants.iter().map(|variant| variant.section));
         }

@@ -31,6 +31,12 @@ pub(crate) fn write(kind: &Kind, value: &Json) -> Option<Json> {
             items.filter_map(|item| write(inner, item)).collect::<Vec<_>>().into()
         }
         Kind::Section(section) => write_section(section, value).into(),
+        Kind::Map(entries) => {
+            let entry = |(name, inner): (&String, &Json)| {
+                Some((name.clone(), write(entries.inner, inner)?))
+            };
+            value.as_object()?.iter().filter_map(entry).collect::<Map<_, _>>().into()
+        }
         Kind::Tagged(tagged) => write_tagged(tagged, value)?,
         Kind::Either { wrapped, section, .. } => match value.get(wrapped) {
             Some(inner) => write_section(section, inner).into(),

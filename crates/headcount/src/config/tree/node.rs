@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::Place;
+use crate::config::secret::without_credentials;
 
 /// A value, where it was written, and the path that leads there as its author wrote it.
 ///
@@ -177,8 +178,9 @@ pub(crate) fn join(path: &str, name: &str) -> String {
 /// How much of a text a message shows.
 const SHOWN_MAX: usize = 48;
 
-/// A text in quotes, without its end where it is long.
+/// A text in quotes, without its end where it is long and without the password of a URL.
 pub(crate) fn shorten(text: &str) -> String {
+    let text = &without_credentials(text);
     match text.char_indices().nth(SHOWN_MAX) {
         Some((end, _)) => format!("{:?}...", &text[..end]),
         None => format!("{text:?}"),

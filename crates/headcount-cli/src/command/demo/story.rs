@@ -1,4 +1,4 @@
-//! `headcount demo`: a policy through a made-up half hour.
+//! A policy through a made-up half hour.
 //!
 //! Time is virtual and the load is a fluid, so it is over at once and the same every time. Work
 //! comes in, each worker does one second of it a second, what is left waits.
@@ -13,8 +13,8 @@ use headcount_core::{
     Staffing, Statistics, Timestamp,
 };
 
-use super::preset;
 use crate::Stop;
+use crate::command::preset;
 
 /// How long one task takes.
 const SERVICE: Duration = Duration::from_millis(100);
@@ -25,19 +25,8 @@ const WORKERS_MAX: u32 = 24;
 /// How often a line is printed even if nothing happens.
 const LINE_EVERY: Duration = Duration::from_secs(120);
 
-/// What the command takes.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Arguments {
-    /// The preset to run; `headcount presets` lists them.
-    #[arg(default_value = "thread_system")]
-    preset: String,
-    /// Shows the whole chain of every decision: readings, estimates, each guard's ruling.
-    #[arg(long)]
-    full: bool,
-}
-
-pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Stop> {
-    let preset = preset(&arguments.preset)?;
+pub(super) fn run(name: &str, is_full: bool, out: &mut impl Write) -> Result<(), Stop> {
+    let preset = preset(name)?;
     // Every policy looks after the machine here, or its bad two minutes would go unseen.
     let guards = GuardsConfig { health: Some(HealthBrake::default()), ..GuardsConfig::default() };
     let config = PolicyConfig { workers_max: Some(WORKERS_MAX), guards, ..PolicyConfig::default() };
@@ -66,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Sto
         let is_held = decision.is_suppressed();
         if decision.resize().is_some() || (is_held && !was_held) || next_line <= now {
             next_line = now + LINE_EVERY;
-            write_line(now, &seen, &decision, arguments, out)?;
+            write_line(now, &seen, &decision, (is_full, &mut *out))?;
         }
         was_held = is_held;
     }
@@ -110,13 +99,12 @@ fn write_line(
     now: Duration,
     pool: &PoolSnapshot,
     decision: &Decision,
-    arguments: &Arguments,
-    out: &mut impl Write,
+    (is_full, out): (bool, &mut impl Write),
 ) -> Result<(), Stop> {
     let (minutes, seconds) = (now.as_secs() / 60, now.as_secs() % 60);
     write!(out, "{minutes:>2}:{seconds:02} {:>5.1}", load_at(now))?;
     write!(out, " {:>5}/{:<4} {:>8}  ", pool.busy, pool.live, pool.queued)?;
-    match arguments.full {
+    match is_full {
         true => writeln!(out, "{}", decision.explain_fully())?,
         false => writeln!(out, "{}", decision.explain())?,
     }

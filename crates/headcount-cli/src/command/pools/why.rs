@@ -1,0 +1,22 @@
+//! Says why a pool has as many workers as it has.
+
+use std::io::Write;
+
+use super::{chosen, server};
+use crate::Stop;
+use crate::command::reach::{Path, Reach};
+
+pub(super) async fn run(
+    reach: &Reach,
+    pool: Option<&str>,
+    out: &mut impl Write,
+) -> Result<(), Stop> {
+    let remote = server(reach).await?;
+    let pool = chosen(&remote, pool).await?;
+    let why = remote.get(&Path::of(&["pools", &pool, "why"])).await?;
+    if reach.json {
+        return Ok(writeln!(out, "{why:#}")?);
+    }
+    let said = why["why"].as_str().unwrap_or("nothing has been decided yet");
+    Ok(writeln!(out, "{pool}: {}", said.trim_end())?)
+}

@@ -1,0 +1,15 @@
+//! The API within this process, for a store that no server has open.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use headcount::ops::{Ops, ScalerPools, StartError};
+
+use super::opened::Opened;
+
+/// Serves the store to this process for as long as the result is kept, on a port of its own.
+pub(super) async fn serve(opened: Opened) -> Result<Ops, StartError> {
+    let anywhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let no_pools = Arc::new(ScalerPools::new());
+    Ops::builder().store(opened.store).pools(no_pools).bind(anywhere).await
+}

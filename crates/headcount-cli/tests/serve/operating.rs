@@ -1,0 +1,87 @@
+//! What an operator does: looks, pauses, retries, cancels, deletes, asks why.
+
+use serde_json::Value;
+
+use super::place::{Place, until};
+
+const AT: [&str; 2] = ["--store", "data"];
+
+fn with<'a>(words: &[&'a str]) -> Vec<&'a str> {
+    [words, &AT].concat()
+}
+
+#[test]
+fn a_paused_queue_hands_out_nothing() {
+    let place = Place::new();
+    let _server = place.serve(&[]);
+    place.told(&with(&["enqueue", "echo", "--wait=20s"]));
+    assert!(place.told(&with(&["queues", "pause", "default"])).contains("default is paused"));
+    let id = place.told(&with(&["enqueue", "echo", "1", "--keep", "1h"]));
+
+    let listed = place.json(&with(&["jobs", "list", "--json"]));
+    let waiting = |job: &Value| job["id"] == id.as_str() && job["state"] == "ready";
+    assert!(listed.as_array().is_some_and(|jobs| jobs.iter().any(waiting)), "{listed}");
+    let table = place.told(&with(&["jobs", "list", "--state", "ready"]));
+    assert!(table.starts_with("id ") && table.contains(&id), "{table}");
+    assert!(place.told(&with(&["queues", "list"])).contains("paused"));
+
+    place.told(&with(&["queues", "resume", "default"]));
+    until(
+        || place.json(&with(&["jobs", "show", &id, "--json"]))["state"] == "done",
+        "the queue goes on",
+    );
+}
+
+#[test]
+fn dead_jobs_are_tried_again_in_bulk() {
+    let place = Place::new();
+    let _server = place.serve(&[]);
+    for _ in 0..3 {
+        place.check(&with(&["enqueue", "sleep", "\"x\"", "--wait=20s"]), 3, "is dead");
+    }
+    let words = with(&["jobs", "retry", "--all", "--state", "dead"]);
+    place.check(&words, 2, "this would retry 3 dead jobs; say --yes to do it");
+    let done = place.told(&[words.as_slice(), &["--yes"]].concat());
+    assert_eq!(done, "3 jobs to be tried again");
+    until(|| place.count("dead", "data") == 3, "they died again");
+    let words = with(&["jobs", "delete", "--all", "--state", "dead", "--yes"]);
+    assert_eq!(place.told(&words), "3 jobs forgotten");
+    assert_eq!(place.count("dead", "data"), 0);
+}
+
+#[test]
+fn waiting_jobs_are_forgotten_by_a_purge() {
+    let place = Place::new();
+    let _server = place.serve(&[]);
+    place.told(&with(&["enqueue", "echo", "--delay", "1h"]));
+    place.check(&with(&["queues", "purge", "default"]), 2, "this would forget 1 jobs of default");
+    place.told(&with(&["queues", "purge", "default", "--yes"]));
+    assert_eq!(place.count("scheduled", "data"), 0);
+}
+
+#[test]
+fn rules_are_changed_one_by_one() {
+    let place = Place::new();
+    let _server = place.serve(&[]);
+    place.told(&with(&["enqueue", "echo", "--wait=20s"]));
+    let rules = place.json(&with(&["queues", "rules", "--set", "{\"running_max\": 5}"]));
+    assert_eq!((&rules["running_max"], &rules["dead_max"]), (&5.into(), &10_000.into()));
+    let bad = with(&["queues", "rules", "--set", "{\"running_max\": 0}"]);
+    place.check(&bad, 1, "running_max is 0, so nothing would run");
+    place.check(&with(&["queues", "rules", "--set", "5"]), 2, "write an object");
+}
+
+#[test]
+fn a_pool_says_why_it_has_its_size() {
+    let place = Place::new();
+    let _server = place.serve(&["--workers", "1..=4"]);
+    let why = || place.told(&with(&["why"]));
+    until(|| why().contains("bounds"), "a decision, with what bounds it");
+    assert!(why().starts_with("default: "), "{}", why());
+    place.check(&with(&["why", "other"]), 1, "no pool is called \"other\"; there are default");
+
+    assert!(place.told(&with(&["pools"])).starts_with("pool "));
+    place.told(&with(&["scale", "3", "--for", "10m", "--reason", "a test"]));
+    let pools = place.json(&with(&["pools", "--json"]));
+    assert_eq!((&pools[0]["state"], &pools[0]["ceiling"]), (&"held".into(), &3.into()), "{pools}");
+}

@@ -1,0 +1,96 @@
+//! Where jobs are done, as far as a consumer needs to know.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::runtime::Handle;
+
+use super::work::Work;
+
+/// Where jobs are done: a pool, as far as a consumer needs to know it.
+///
+/// A consumer leases no more jobs than `free` says, and hands each over at once. It asks again
+/// whenever a job of its own has ended; who has more room for another reason calls
+/// [`Consumer::poke`](super::Consumer::poke).
+///
+/// ```
+/// use headcount_queue::{Slots, Work};
+/// use tokio::runtime::Handle;
+///
+/// /// As many as there are, all at once.
+/// #[derive(Debug)]
+/// struct Unbounded(Handle);
+///
+/// impl Slots for Unbounded {
+///     fn free(&self) -> usize {
+///         1000
+///     }
+///
+///     fn run(&self, work: Work) {
+///         self.0.spawn(work.run());
+///     }
+/// }
+/// ```
+pub trait Slots: fmt::Debug + Send + Sync + 'static {
+    /// How many more jobs could begin now.
+    fn free(&self) -> usize;
+
+    /// Has the job done, soon, without waiting for it. Work that is dropped instead is given back
+    /// to the store.
+    fn run(&self, work: Work);
+
+    /// Has several jobs done. A consumer hands over what it leased at once; override it where that
+    /// is cheaper than one by one.
+    fn run_all(&self, works: Vec<Work>) {
+        for work in works {
+            self.run(work);
+        }
+    }
+}
+
+/// A fixed number of slots, each job a task of a tokio runtime.
+///
+/// ```
+/// use headcount_queue::{Slots, TaskSlots};
+///
+/// let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+/// let slots = TaskSlots::new(8, runtime.handle().clone());
+/// assert_eq!(slots.free(), 8);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct TaskSlots {
+    runtime: Handle,
+    slots_max: usize,
+    busy: Arc<AtomicUsize>,
+}
+
+impl TaskSlots {
+    /// This many slots, in this runtime.
+    #[must_use]
+    pub fn new(slots_max: usize, runtime: Handle) -> Self {
+        Self { runtime, slots_max, busy: Arc::default() }
+    }
+}
+
+/// A slot that is in use, given back when dropped.
+struct Slot(Arc<AtomicUsize>);
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl Slots for TaskSlots {
+    fn free(&self) -> usize {
+        self.slots_max.saturating_sub(self.busy.load(Ordering::Acquire))
+    }
+
+    fn run(&self, work: Work) {
+        self.busy.fetch_add(1, Ordering::AcqRel);
+        let slot = Slot(Arc::clone(&self.busy));
+        self.runtime.spawn(async move { work.run_in(slot).await });
+    }
+}

@@ -1,0 +1,133 @@
+-- ARGV: time, the most jobs that any step looks at. The steps are those of the protocol.
+local limit = tonumber(ARGV[2])
+local due = promote(limit)
+
+local expired, recovered, quarantined, lost = 0, 0, 0, 0
+local function crash(holder, id, value)
+  count('t.crashed', 1)
+  local head, mark, cancelling = leave(holder, id, value)
+  mark.c = (mark.c or 0) + 1
+  if head.crashes <= mark.c then
+    mark.er = 'its worker was lost ' .. mark.c .. ' times'
+    quarantined = quarantined + 1
+    ended(id, head, mark, 'quarantined')
+  elseif cancelling then
+    ended(id, head, mark, 'cancelled')
+  else
+    recovered = recovered + 1
+    come_back(id, head, mark)
+  end
+  tell_all()
+end
+
+for _, holder in ipairs(call('ZRANGE', K .. 'leases', '-inf', now, 'BYSCORE')) do
+  if lost == limit then break end
+  local held = held_by(holder)
+  local taken = math.min(#held, limit - lost)
+  for i = 1, taken do crash(holder, held[i][1], held[i][2]) end
+  lost = lost + taken
+  if taken == #held then
+    call('ZREM', K .. 'leases', holder)
+    if 0 < taken then expired = expired + 1 end
+  end
+end
+count('t.leases_expired', expired)
+put_back()
+returned, freed = {}, {}
+
+-- Ended jobs that are kept no longer, the earliest first.
+local forgotten = 0
+local function forget_old(key, max, until_score)
+  local too_many = math.max(call('ZCARD', key) - max, 0)
+  local out = call('ZCOUNT', key, '-inf', until_score)
+  local going = math.min(math.max(too_many, out), limit - forgotten)
+  if going <= 0 then return end
+  for _, id in ipairs(call('ZRANGE', key, 0, going - 1)) do
+    local body = call('HGET', K .. 'jobs', id)
+    forget(id, body and head_of(head_text(body)) or PLAIN, mark_of(id))
+    call('ZREM', key, id)
+  end
+  forgotten = forgotten + going
+end
+forget_old(K .. 'until:done', conf.done_max or 100000, now)
+forget_old(K .. 'until:dead', conf.dead_max or 10000, now - (conf.dead_keep or 15552000000))
+
+-- Unique keys that ran out. One may have been taken anew since, for longer.
+for _, key in ipairs(call('ZRANGE', K .. 'unique:until', '-inf', now, 'BYSCORE',
+  'LIMIT', 0, limit)) do
+  local taken = call('HGET', K .. 'unique', key)
+  if taken and string.sub(taken, 33, 33) == 'f' and tonumber(string.sub(taken, 34)) <= now then
+    call('HDEL', K .. 'unique', key)
+  end
+  call('ZREM', K .. 'unique:until', key)
+end
+
+-- What a raised limit freed, key by key.
+local let_go = 0
+local function free_keys()
+  if not conf.raised then return end
+  local keys = call('SMEMBERS', K .. 'lines')
+  table.sort(keys)
+  for _, key in ipairs(keys) do
+    local room = (conf.key_max or math.huge) - tonumber(call('HGET', K .. 'keys', key) or '0')
+    while 0 < room do
+      if let_go == limit then return end
+      if not free_line(key) then break end
+      let_go, room = let_go + 1, room - 1
+    end
+  end
+  set_conf('raised', nil)
+end
+free_keys()
+
+-- What cannot be: jobs that count as running or ready and are nowhere. Something else than these
+-- scripts must have been at work; the places win over the counts.
+local repaired = 0
+local function stored(state)
+  return tonumber(call('HGET', K .. 'counts', state) or '0') + (delta[state] or 0)
+end
+
+local function repair_running()
+  local held = 0
+  for _, holder in ipairs(call('ZRANGE', K .. 'leases', 0, -1)) do
+    held = held + call('HLEN', K .. 'held:' .. holder)
+  end
+  if held ~= stored('running') then
+    count('running', held - stored('running'))
+    repaired = repaired + 1
+  end
+end
+
+local function repair_ready()
+  if stored('ready') <= 0 or 0 < #returned + #freed then return end
+  if 0 < call('SCARD', K .. 'aside') then return end
+  for _, lane in ipairs(lanes_in_order()) do
+    if 0 < call('LLEN', K .. 'lane:' .. lane) then return end
+  end
+  if conf.tenants then
+    call('DEL', K .. 'lens', K .. 'credit')
+    for p in string.gmatch(conf.prios, '%d') do call('DEL', K .. 'ring:' .. p) end
+  end
+  local standing = 0
+  local scanned = call('HSCAN', K .. 'jobs', '0', 'COUNT', limit)
+  local found = scanned[2]
+  for i = 1, #found, 2 do
+    local id, head, mark = found[i], head_of(head_text(found[i + 1])), mark_of(found[i])
+    if state_of(id, mark, head) == 'ready' then
+      push_tail(next(mark) and id .. '*' or id, head)
+      standing = standing + 1
+    end
+  end
+  -- Where not all were looked at, the next sweep that finds the lanes empty goes on.
+  if scanned[1] == '0' then count('ready', standing - stored('ready')) end
+  repaired = repaired + math.max(standing, 1)
+end
+repair_running()
+repair_ready()
+count('t.repaired', repaired)
+
+-- Whoever was woken and then lost took the wake-up along; jobs that wait are announced again.
+if 0 < tonumber(call('HGET', K .. 'counts', 'ready') or '0') then woken = true end
+finish()
+local more = limit == due or limit == lost or limit == forgotten or limit == let_go
+return { due, expired, recovered, quarantined, forgotten, repaired, more and 1 or 0 }

@@ -1,0 +1,156 @@
+//! What becomes of jobs when leases and lines break.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use headcount_queue::jobs::State;
+use headcount_queue::{Context, Queue};
+
+use crate::world::{Line, MINUTE, SECOND, consumer, record, sleep, story};
+
+/// Has jobs that take so many seconds, and counts how many began and how many came to their end.
+fn slow(queue: &Queue, begun: &Arc<AtomicU32>, ended: &Arc<AtomicU32>) {
+    let (begun, ended) = (Arc::clone(begun), Arc::clone(ended));
+    let handler = move |seconds: u32, _ctx: Context| {
+        begun.fetch_add(1, Ordering::Relaxed);
+        let ended = Arc::clone(&ended);
+        async move {
+            sleep(seconds * SECOND).await;
+            ended.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        }
+    };
+    queue.handle("slow", handler).unwrap();
+}
+
+#[test]
+fn a_job_ten_times_as_long_as_the_lease_runs_once() {
+    story(async {
+        let line = Line::new();
+        let (begun, ended) = (Arc::default(), Arc::default());
+        let queues = [line.queue(), line.another().queue()];
+        for queue in &queues {
+            slow(queue, &begun, &ended);
+        }
+        let consumers = queues.each_ref().map(|queue| consumer(queue, 2));
+        let id = queues[0].submit("slow", &80).keep(60 * MINUTE).await.unwrap().id();
+        sleep(2 * MINUTE).await;
+        assert_eq!(record(&queues[0], id).await.state, State::Done);
+        assert_eq!((begun.load(Ordering::Relaxed), ended.load(Ordering::Relaxed)), (1, 1));
+        let lost: u64 = consumers.iter().map(|one| one.stats().lost_leases_total).sum();
+        assert_eq!(lost, 0);
+    });
+}
+
+#[test]
+fn a_holder_that_was_cut_off_stops_what_others_have_taken() {
+    story(async {
+        let here = Line::new();
+        let there = here.another();
+        let (begun, ended) = (Arc::default(), Arc::default());
+        let queues = [here.queue(), there.queue()];
+        slow(&queues[0], &begun, &ended);
+        let first = consumer(&queues[0], 1);
+        let id = queues[1].submit("slow", &60).keep(60 * MINUTE).await.unwrap().id();
+        sleep(SECOND).await;
+        here.cut();
+        slow(&queues[1], &begun, &ended);
+        let second = consumer(&queues[1], 1);
+        sleep(12 * SECOND).await;
+        assert_eq!(second.stats().running, 1, "within 12 s another has it");
+        here.mend();
+        sleep(5 * SECOND).await;
+        assert_eq!((first.stats().running, first.stats().lost_leases_total), (0, 1));
+        sleep(2 * MINUTE).await;
+        let record = record(&queues[1], id).await;
+        assert_eq!((record.state, record.crashes, record.attempts), (State::Done, 1, 0));
+        assert_eq!((begun.load(Ordering::Relaxed), ended.load(Ordering::Relaxed)), (2, 1));
+        // Another life of it goes on taking jobs.
+        queues[1].submit_many((0..4).map(|_| queues[1].submit("slow", &30))).await.unwrap();
+        sleep(2 * MINUTE).await;
+        assert_eq!((first.stats().done_total, second.stats().done_total), (2, 3));
+    });
+}
+
+#[test]
+fn an_ending_that_comes_too_late_is_refused() {
+    story(async {
+        let here = Line::new();
+        let there = here.another();
+        let (begun, ended) = (Arc::default(), Arc::default());
+        let queues = [here.queue(), there.queue()];
+        for queue in &queues {
+            slow(queue, &begun, &ended);
+        }
+        let first = consumer(&queues[0], 1);
+        let id = queues[1].submit("slow", &13).keep(60 * MINUTE).await.unwrap().id();
+        sleep(SECOND).await;
+        here.cut();
+        let second = consumer(&queues[1], 1);
+        // The first is done while it is cut off, and says so when the second runs it.
+        sleep(15 * SECOND).await;
+        assert_eq!(first.stats().done_total, 1);
+        here.mend();
+        sleep(5 * SECOND).await;
+        assert_eq!((first.stats().stale_total, first.stats().unsettled), (1, 0));
+        sleep(MINUTE).await;
+        let record = record(&queues[1], id).await;
+        assert_eq!((record.state, record.crashes), (State::Done, 1));
+        assert_eq!(second.stats().done_total, 1);
+    });
+}
+
+#[test]
+fn a_store_that_is_away_for_a_while_loses_nothing() {
+    story(async {
+        let line = Line::new();
+        let queue = line.queue();
+        let (begun, ended) = (Arc::default(), Arc::default());
+        slow(&queue, &begun, &ended);
+        let consumer = consumer(&queue, 4);
+        let jobs = queue.submit_many((0..20).map(|_| queue.submit("slow", &3))).await.unwrap();
+        assert_eq!(jobs.len(), 20);
+        sleep(SECOND).await;
+        line.cut();
+        sleep(20 * SECOND).await;
+        // Those that ran have ended, and nothing more could be taken.
+        assert_eq!((ended.load(Ordering::Relaxed), consumer.stats().unsettled), (4, 4));
+        let errors = consumer.stats().store_errors_total;
+        assert!(0 < errors && errors < 150, "{errors} calls in 20 s are no storm");
+        line.mend();
+        sleep(MINUTE).await;
+        assert_eq!((begun.load(Ordering::Relaxed), ended.load(Ordering::Relaxed)), (20, 20));
+        let stats = queue.stats().await.unwrap();
+        assert_eq!((stats.totals.done, stats.totals.crashed), (20, 0));
+        assert_eq!(consumer.stats().unsettled, 0);
+    });
+}
+
+#[test]
+fn a_lease_made_anew_unawares_is_noticed() {
+    story(async {
+        let here = Line::new();
+        let there = here.another();
+        let (begun, ended) = (Arc::default(), Arc::default());
+        let queues = [here.queue(), there.queue()];
+        for queue in &queues {
+            slow(queue, &begun, &ended);
+        }
+        let first = consumer(&queues[0], 2);
+        let id = queues[1].submit("slow", &60).await.unwrap().id();
+        sleep(SECOND).await;
+        // Its next request for jobs is on its way while it can say nothing else, and arrives when
+        // the lease has run out and another has the job.
+        here.mute_renewals();
+        here.hold_up_next_lease(20 * SECOND);
+        let second = consumer(&queues[1], 1);
+        sleep(14 * SECOND).await;
+        assert_eq!((first.stats().running, second.stats().running), (1, 1), "neither knows");
+        sleep(15 * SECOND).await;
+        assert_eq!((first.stats().running, first.stats().lost_leases_total), (0, 1));
+        first.drain(SECOND).await;
+        sleep(2 * MINUTE).await;
+        assert!(queues[1].job(id).await.unwrap().is_none(), "it was done, and not kept");
+        assert_eq!((begun.load(Ordering::Relaxed), ended.load(Ordering::Relaxed)), (2, 1));
+    });
+}

@@ -1,0 +1,14 @@
+//! The store on a real redis-server, which the tests start themselves.
+
+#![cfg(all(feature = "redis", feature = "conformance"))]
+
+mod server;
+mod subject;
+mod conformance;
+mod allowed;
+mod faults;
+mod crowds;
+mod strangers;
+mod topology;
+#[cfg(feature = "redis-tls")]
+mod sealed;

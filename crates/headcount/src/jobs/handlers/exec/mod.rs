@@ -1,0 +1,8 @@
+//! A program for each job.
+
+mod handler;
+mod verdict;
+mod group;
+mod checkpoint;
+
+pub use handler::Exec;
