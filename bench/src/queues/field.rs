@@ -1,6 +1,7 @@
 //! Who takes part, and what has to be known of each.
 
 use super::inside::run;
+use super::ours::Ours;
 use super::peers::{Apalis, Program, Sidekiq, bullmq, dramatiq};
 use super::{Fault, Place};
 
@@ -54,6 +55,8 @@ impl Contestant {
 /// Everybody. What is not here is installed first.
 pub(super) fn everybody() -> Vec<Contestant> {
     vec![
+        Contestant { consuming: FIXED, ..Contestant::in_rust(OURS, Store::Redis) },
+        Contestant { consuming: FIXED, ..Contestant::in_rust(OURS, Store::Embedded) },
         Contestant {
             backlog_max: 6_000,
             consuming: "batch 100 and a poll every 100 ms, as its own default finds new jobs \
@@ -82,12 +85,15 @@ pub(super) fn everybody() -> Vec<Contestant> {
     ]
 }
 
+/// Ours scales by itself, but the others do not.
+const FIXED: &str = "a consumer with task slots, which keep to the concurrency";
 const APALIS: &str = "apalis-redis";
 const SIDEKIQ: &str = "rusty-sidekiq";
 
 /// Does this role in this process, which was started for it.
 pub(super) fn enter(name: &str, place: &Place, role: &str, task: &str) -> Result<(), Fault> {
     match (name, place) {
+        (OURS, _) => run::<Ours>(place, role, task),
         (APALIS, _) => run::<Apalis>(place, role, task),
         (SIDEKIQ, _) => run::<Sidekiq>(place, role, task),
         _ => Err(format!("nobody here is called {name:?}").into()),

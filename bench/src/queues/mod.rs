@@ -28,6 +28,7 @@ mod crew;
 mod orders;
 mod inside;
 mod tally;
+mod ours;
 mod peers;
 
 pub use inside::child;

@@ -123,7 +123,7 @@ fn switched_off_it_has_its_fixed_number_and_its_own_minimum() {
 fn a_policy_goes_out_and_comes_back_as_json() {
     let stage = Stage::new();
     let policy = stage.pools.policy("thumbs").expect("it is there");
-    let raised = policy.replace("\"workers_max\":8", "\"workers_max\":9");
+    let raised = policy.replace("\"workers_max\":10", "\"workers_max\":9");
     assert_ne!(raised, policy);
     stage.pools.set_policy("thumbs", &raised).expect("nothing is wrong");
     assert_eq!(stage.shown().max, 9);
@@ -146,9 +146,9 @@ fn a_policy_goes_out_and_comes_back_as_json() {
 #[test]
 fn decisions_are_told_latest_first() {
     let stage = Stage::new();
-    stage.pass(1);
+    stage.pass(2);
     stage.machine.0.store(10, Ordering::Relaxed);
-    stage.pass(1);
+    stage.pass(2);
     let decisions = stage.pools.decisions("thumbs", 5).expect("it is there");
     assert_eq!(decisions.len(), 5);
     assert!(decisions.is_sorted_by_key(|decision| decision.ms_ago));

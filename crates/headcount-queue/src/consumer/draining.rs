@@ -22,17 +22,21 @@ const GRACE_MIN: Duration = Duration::from_millis(250);
 /// and never more than this.
 const STOPPING_MAX: Duration = Duration::from_secs(3);
 
-/// Begins the drain, unless it has begun.
+/// Begins the drain; one that has begun is hastened where this would end sooner.
 pub(super) fn begin(shared: &Shared, grace: Duration) {
     let grace = grace.max(GRACE_MIN);
     let end_at = Instant::now() + grace;
     let stop_at = end_at - (grace / 4).min(STOPPING_MAX);
     shared.phase.send_if_modified(|phase| {
-        let begins = *phase == Phase::Taking;
-        if begins {
+        let is_sooner = match *phase {
+            Phase::Taking => true,
+            Phase::Draining { end_at: before, .. } => end_at < before,
+            Phase::Closed => false,
+        };
+        if is_sooner {
             *phase = Phase::Draining { stop_at, end_at };
         }
-        begins
+        is_sooner
     });
 }
 
@@ -44,17 +48,15 @@ pub(super) async fn see_through(shared: &Shared, leasing: impl Future<Output = (
         () = &mut leasing => true,
         () = shared.until_draining() => false,
     };
-    let Phase::Draining { stop_at, end_at } = *shared.phase.borrow() else {
-        unreachable!("taking ends when the drain begins")
-    };
     let (handed_back, begun) = ask_to_stop(shared);
     if !is_over {
         // What comes too late is given back as it comes, or with the lease.
-        let _ = timeout_at(stop_at, leasing).await;
+        in_time(shared, |(stop_at, _)| stop_at, leasing).await;
     }
-    until_empty(shared, stop_at).await;
+    in_time(shared, |(stop_at, _)| stop_at, emptied(shared)).await;
+    let (stop_at, end_at) = hours(shared);
     let stopped = stop(shared, end_at.saturating_duration_since(stop_at) / 2);
-    until_empty(shared, end_at).await;
+    in_time(shared, |(_, end_at)| end_at, emptied(shared)).await;
     let left = lock(&shared.held).runs.len() as u64;
     let unsettled = match end_leases(shared, end_at).await {
         true => 0,
@@ -90,19 +92,42 @@ fn stop(shared: &Shared, moment: Duration) -> u64 {
     left.len() as u64
 }
 
-async fn until_empty(shared: &Shared, deadline: Instant) {
-    let emptied = async {
-        loop {
-            let rung = shared.empty_bell.notified();
-            let mut rung = pin!(rung);
-            rung.as_mut().enable();
-            if lock(&shared.held).runs.is_empty() {
-                return;
-            }
-            rung.await;
+/// When what runs is stopped, and when the drain ends, as far as is known now.
+fn hours(shared: &Shared) -> (Instant, Instant) {
+    match *shared.phase.borrow() {
+        Phase::Draining { stop_at, end_at } => (stop_at, end_at),
+        Phase::Taking | Phase::Closed => unreachable!("taking ends when the drain begins"),
+    }
+}
+
+/// Waits for something until its hour has come, which may move forward meanwhile.
+async fn in_time(
+    shared: &Shared,
+    hour: impl Fn((Instant, Instant)) -> Instant,
+    something: impl Future<Output = ()>,
+) {
+    let mut something = pin!(something);
+    let mut phase = shared.phase.subscribe();
+    loop {
+        let hastened = timeout_at(hour(hours(shared)), phase.changed());
+        select! {
+            () = something.as_mut() => return,
+            hastened = hastened => if hastened.is_err() { return },
         }
-    };
-    let _ = timeout_at(deadline, emptied).await;
+    }
+}
+
+/// Returns when nothing is held any more.
+async fn emptied(shared: &Shared) {
+    loop {
+        let rung = shared.empty_bell.notified();
+        let mut rung = pin!(rung);
+        rung.as_mut().enable();
+        if lock(&shared.held).runs.is_empty() {
+            return;
+        }
+        rung.await;
+    }
 }
 
 /// Whether the store knows that nothing is held any more.

@@ -7,6 +7,7 @@ use headcount_core::jobs::port::{LeaseAsk, Leased, StoreError};
 use tokio::select;
 use tokio::time::{Instant, sleep};
 
+use super::doubt::Doubt;
 use super::keeping::audit;
 use super::pause::Pause;
 use super::shared::Shared;
@@ -32,7 +33,9 @@ const FRUITLESS_PAUSE_MAX: Duration = Duration::from_millis(100);
 pub(super) async fn lease_loop(shared: &Arc<Shared>) {
     let mut pause = Pause::new();
     let mut fruitless = Fruitless::default();
+    let mut doubt = Doubt::default();
     while shared.is_taking() {
+        doubt.settle(shared).await;
         let free = free_slots(shared);
         if free == 0 {
             until_slots(shared).await;
@@ -57,6 +60,7 @@ pub(super) async fn lease_loop(shared: &Arc<Shared>) {
             }
             Err(error) => {
                 shared.store_failed("lease", error);
+                doubt.rises();
                 select! {
                     () = sleep(pause.next()) => {}
                     () = shared.until_draining() => {}

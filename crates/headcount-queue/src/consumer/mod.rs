@@ -9,6 +9,7 @@
 
 mod handle;
 
+mod doubt;
 mod leasing;
 mod settling;
 

@@ -43,6 +43,27 @@ fn a_job_ten_times_as_long_as_the_lease_runs_once() {
 }
 
 #[test]
+fn jobs_whose_lease_was_never_heard_of_run_nevertheless() {
+    story(async {
+        let line = Line::new();
+        let (begun, ended) = (Arc::default(), Arc::default());
+        let queue = line.queue();
+        slow(&queue, &begun, &ended);
+        // Something that keeps the lease alive all the while.
+        let long = queue.submit("slow", &600).keep(60 * MINUTE).await.unwrap().id();
+        let consumer = consumer(&queue, 2);
+        sleep(SECOND).await;
+        line.lose_next_lease();
+        let id = queue.submit("slow", &1).keep(60 * MINUTE).await.unwrap().id();
+        sleep(20 * SECOND).await;
+        let told = record(&queue, id).await;
+        assert_eq!((told.state, told.attempts, told.crashes), (State::Done, 0, 0));
+        assert_eq!(record(&queue, long).await.state, State::Running);
+        assert_eq!(consumer.stats().lost_leases_total, 0);
+    });
+}
+
+#[test]
 fn a_holder_that_was_cut_off_stops_what_others_have_taken() {
     story(async {
         let here = Line::new();

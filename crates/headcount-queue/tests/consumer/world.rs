@@ -45,6 +45,8 @@ pub(crate) struct Line {
     is_mute: Arc<AtomicBool>,
     /// How many milliseconds the next lease is on its way.
     lease_delay_ms: Arc<AtomicU64>,
+    /// Whether the answer to the next lease is lost on its way back.
+    loses_next_lease: Arc<AtomicBool>,
     calls: Arc<Calls>,
 }
 
@@ -65,8 +67,9 @@ impl Line {
     }
 
     fn to(memory: Arc<Memory>) -> Self {
-        let (is_cut, is_mute, lease_delay_ms) = Default::default();
-        Self { memory, is_cut, is_mute, lease_delay_ms, calls: Arc::default() }
+        let (is_cut, is_mute, lease_delay_ms, loses_next_lease) = Default::default();
+        let calls = Arc::default();
+        Self { memory, is_cut, is_mute, lease_delay_ms, loses_next_lease, calls }
     }
 
     /// Another line to the same store.
@@ -82,6 +85,11 @@ impl Line {
     pub(crate) fn hold_up_next_lease(&self, span: Duration) {
         let millis = u64::try_from(span.as_millis()).expect("a short while");
         self.lease_delay_ms.store(millis, Ordering::Relaxed);
+    }
+
+    /// The next lease is carried out, and nobody hears of it.
+    pub(crate) fn lose_next_lease(&self) {
+        self.loses_next_lease.store(true, Ordering::Relaxed);
     }
 
     /// No renewal comes through any more.
@@ -134,7 +142,11 @@ impl Backend for Line {
         let delay = Duration::from_millis(self.lease_delay_ms.swap(0, Ordering::Relaxed));
         self.over(Box::pin(async move {
             sleep(delay).await;
-            self.memory.lease(queue, ask).await
+            let leased = self.memory.lease(queue, ask).await;
+            match self.loses_next_lease.swap(false, Ordering::Relaxed) {
+                true => Err(StoreError::unreachable("the answer was lost")),
+                false => leased,
+            }
         }))
     }
 

@@ -48,8 +48,7 @@ pub(crate) fn spread(mut root: Node, found: &mut Found) -> Spread {
     drop_budget_type(&mut root, found);
     spell_out_store(&mut root);
     let mut queue_pools = take_queue_pools(&mut root);
-    let is_about_jobs = root.get("queues").is_some() || root.get("store").is_some();
-    if pools.is_none() && !is_about_jobs {
+    if pools.is_none() && !is_about_jobs(&root) {
         let advice = "are missing; such as `pools: {thumbs: {preset: slo}}`".to_owned();
         found.push(Finding::new(&root.at, "pools", None, advice));
     }
@@ -62,6 +61,12 @@ pub(crate) fn spread(mut root: Node, found: &mut Found) -> Spread {
         spell_out(pool, found);
     }
     Spread { shared: root, defaults, pools, queue_pools }
+}
+
+/// Whether it says anything of jobs: a store or queues without a value are as if left out.
+fn is_about_jobs(root: &Node) -> bool {
+    let has_no_queue = root.get("queues").is_some_and(|queues| queues.value == Value::Map(vec![]));
+    root.says("store") || (root.says("queues") && !has_no_queue)
 }
 
 /// `store: jobs.d` and `store: redis://host` say all that is needed.

@@ -52,7 +52,7 @@ fn run_of(node: &Node, handler: &Json, found: &mut Found) -> Option<HandlerRun> 
             Some(HandlerRun::Http(HttpConfig { url: url.to_owned(), headers }))
         }
         // What is wrong was told of already.
-        (None, None) if node.get("exec").or_else(|| node.get("http")).is_some() => None,
+        (None, None) if node.says("exec") || node.says("http") => None,
         (None, None) => {
             let advice = "needs exec or http, such as `{exec: [convert, -]}` or \
                           `{http: 'http://host/jobs'}`";

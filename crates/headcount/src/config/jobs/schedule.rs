@@ -56,6 +56,10 @@ fn check(node: &Node, schedule: &ScheduleConfig, found: &mut Found) {
     let made = Schedule::of_spec(schedule.name.as_str(), &schedule.cron, job);
     match made.map(|made| made.zone(&schedule.timezone)) {
         Ok(Ok(_)) => {}
+        Ok(Err(ScheduleError::Zone(_))) => {
+            let advice = "there is no such time zone here; use one like Europe/Paris, or UTC";
+            fault("timezone", advice.to_owned());
+        }
         Ok(Err(error)) => fault("timezone", error.to_string()),
         Err(ScheduleError::Pattern(_, why)) => {
             fault("cron", format!("{why}; minute, hour, day, month and weekday are needed"));
@@ -118,14 +122,15 @@ mod tests {
 
     #[test]
     fn a_time_that_never_comes_is_told() {
-        let cron = "a.yaml:1:44: queues.a.schedules.b.cron is ";
+        let cron = "a.yaml:1:45: queues.a.schedules.b.cron is ";
         check("cron: '0 25 * * *'", &format!("{cron}\"0 25 * * *\"; "));
         check("cron: noon", &format!("{cron}\"noon\"; "));
     }
 
     #[test]
     fn a_place_without_a_clock_is_told() {
-        let zone = "a.yaml:1:67: queues.a.schedules.b.timezone is \"Mars/Olympus\"; there is no";
-        check("cron: '0 3 * * *', timezone: Mars/Olympus", zone);
+        let zone = "a.yaml:1:68: queues.a.schedules.b.timezone is \"Mars/Olympus\"";
+        let advice = "there is no such time zone here; use one like Europe/Paris, or UTC";
+        check("cron: '0 3 * * *', timezone: Mars/Olympus", &format!("{zone}; {advice}"));
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn store_of(
             None
         }
         // What is wrong was told of already.
-        (None, None) if node.get("path").or_else(|| node.get("url")).is_some() => None,
+        (None, None) if node.says("path") || node.says("url") => None,
         (None, None) => {
             let advice = "needs a path or a url, such as `store: jobs.d` or `store: redis://host`";
             found.push(of(node, None, advice));

@@ -127,7 +127,7 @@ impl fmt::Debug for StoreUrl {
 /// let text = "queues: {emails: {rules: {running_max: 5}, pool: {slo: 100ms}, keep: 1h}}";
 /// let config = Config::parse("jobs.yaml", text, &Registry::new()).expect("no fault");
 /// let emails = &config.jobs.queues[0];
-/// assert_eq!(emails.rules.running_max, Some(5));
+/// assert_eq!(emails.rules.as_ref().and_then(|rules| rules.running_max), Some(5));
 /// assert_eq!(emails.pool.wait_budget, Duration::from_millis(100));
 /// assert_eq!(emails.keep, Duration::from_secs(3600));
 /// ```

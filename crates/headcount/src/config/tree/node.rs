@@ -81,6 +81,11 @@ impl Node {
         self.entries().iter().find(|(key, _)| key.name == name).map(|(_, node)| node)
     }
 
+    /// Whether this is written; what is null is as if left out.
+    pub(crate) fn says(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|inner| inner.value != Value::Null)
+    }
+
     pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut Self> {
         let mut entries = self.entries_mut()?.iter_mut();
         entries.find(|(key, _)| key.name == name).map(|(_, node)| node)

@@ -49,14 +49,18 @@ impl Http {
     /// When nothing can be called by it; when it is of https and this build has no TLS.
     pub fn new(url: &str) -> Result<Self, HandlerError> {
         let fault = |why: &str| HandlerError::Target(shown(url), why.to_owned());
-        let uri: Uri = url.parse().map_err(|error| fault(&format!("{error}")))?;
+        let needed = "a URL is needed, such as http://host:8080/jobs";
+        let uri = url.parse::<Uri>().map_err(|error| match url.contains("://") {
+            true => fault(&error.to_string()),
+            false => fault(needed),
+        })?;
         let authority = uri.authority().map(|authority| authority.as_str().contains('@'));
         match (uri.scheme_str(), authority) {
             (Some("http" | "https"), Some(false)) => {}
             (Some("http" | "https"), Some(true)) => {
                 return Err(fault("put its user and password into a header, as Authorization"));
             }
-            _ => return Err(fault("a URL is needed, such as http://host:8080/jobs")),
+            _ => return Err(fault(needed)),
         }
         let client = client(&uri)?;
         let timeout = Duration::from_secs(60);
