@@ -49,7 +49,7 @@ impl Scenario for Drain {
 
     fn round(&self, stage: &Stage, contestant: &Contestant) -> Figures {
         let place = stage.clear(self.store)?;
-        let jobs = stage.options.jobs(JOBS) / contestant.one_in;
+        let jobs = stage.options.jobs(JOBS) * contestant.backlog_times / contestant.one_in;
         let jobs = jobs.min(contestant.backlog_max);
         let how = if contestant.has_bulk { How::Bulk } else { How::Concurrent };
         let backlog = Order { how, jobs, width: WIDTH, warm_up: 0, payload: PAYLOAD };

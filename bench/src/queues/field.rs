@@ -28,6 +28,8 @@ pub(super) struct Contestant {
     pub(super) has_bulk: bool,
     /// It gets one in so many of the jobs, where it would take minutes for all of them.
     pub(super) one_in: usize,
+    /// Its backlog is so many times as long, where it would be worked off within a second.
+    pub(super) backlog_times: usize,
     /// It survives no more waiting jobs than this.
     pub(super) backlog_max: usize,
     /// What has to be known of its figures as a producer, and as a worker.
@@ -45,6 +47,7 @@ impl Contestant {
             processes: 1,
             has_bulk: true,
             one_in: 1,
+            backlog_times: 1,
             backlog_max: usize::MAX,
             producing: "",
             consuming: "",
@@ -55,8 +58,8 @@ impl Contestant {
 /// Everybody. What is not here is installed first.
 pub(super) fn everybody() -> Vec<Contestant> {
     vec![
-        Contestant { consuming: FIXED, ..Contestant::in_rust(OURS, Store::Redis) },
-        Contestant { consuming: FIXED, ..Contestant::in_rust(OURS, Store::Embedded) },
+        ours(Store::Redis),
+        ours(Store::Embedded),
         Contestant {
             backlog_max: 6_000,
             consuming: "batch 100 and a poll every 100 ms, as its own default finds new jobs \
@@ -85,8 +88,15 @@ pub(super) fn everybody() -> Vec<Contestant> {
     ]
 }
 
-/// Ours scales by itself, but the others do not.
-const FIXED: &str = "a consumer with task slots, which keep to the concurrency";
+/// With a consumer that keeps to the concurrency, as the others do, and does not scale.
+fn ours(store: Store) -> Contestant {
+    Contestant {
+        backlog_times: 5,
+        consuming: "a consumer with a fixed number of task slots; a backlog of 100,000",
+        ..Contestant::in_rust(OURS, store)
+    }
+}
+
 const APALIS: &str = "apalis-redis";
 const SIDEKIQ: &str = "rusty-sidekiq";
 

@@ -23,9 +23,7 @@ pub(super) struct Ours {
 impl Subject for Ours {
     async fn connect(place: &Place) -> Result<Self, Fault> {
         let store: Arc<dyn Backend> = match place {
-            Place::Redis(url) => {
-                Arc::new(RedisStore::connect(url, RedisOptions::default()).await?)
-            }
+            Place::Redis(url) => Arc::new(RedisStore::connect(url, RedisOptions::default()).await?),
             Place::Folder(folder) => Arc::new(Embedded::open(folder, EmbeddedOptions::default())?),
         };
         Ok(Self { queue: Queue::new(store, QUEUE)? })
