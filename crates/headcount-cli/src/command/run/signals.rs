@@ -27,8 +27,9 @@ fn heard(run: &Arc<Run>, signal: i32) {
     run.tally.set_signal(u8::try_from(signal).unwrap_or_default());
     match run.tally.stage() {
         Stage::Running => {
-            run.screen.say("no more jobs begin; those that run may finish (once more stops them)");
+            // First done, then said: who reads it may rely on it.
             run.drain();
+            run.screen.say("no more jobs begin; those that run may finish (once more stops them)");
         }
         Stage::Draining => {
             run.screen.say("stopping the jobs that run");
