@@ -77,7 +77,8 @@ impl<K: Kind> Autoscale<K> for Builder<K> {
 ///     ThreadPool::builder().workers(1..=4).autoscale(Preset::gopipe())?;
 /// pool.spawn(|| ())?;
 /// let pool: ThreadPool = pool.into_pool();
-/// assert_eq!(pool.snapshot().ceiling, 1, "from here on it keeps its size");
+/// let size = pool.snapshot().ceiling;
+/// assert!((1..=4).contains(&size), "{size}: from here on it keeps what it was last given");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

@@ -56,10 +56,15 @@ impl System {
     /// let (sender, reloads) = channel();
     /// let system = System::follow(&path, &Registry::new(), move |told| drop(sender.send(told)))?;
     ///
-    /// std::fs::write(&path, "pools: {a: {workers: {max: none}}}")?;
+    /// // A file is best replaced whole: nobody sees it half written then.
+    /// let replace = |text: &str| {
+    ///     std::fs::write(directory.join("new"), text)?;
+    ///     std::fs::rename(directory.join("new"), &path)
+    /// };
+    /// replace("pools: {a: {workers: {max: none}}}")?;
     /// let error = reloads.recv_timeout(Duration::from_secs(60))?.expect_err("none is no number");
     /// assert!(error.to_string().contains("pools.a.workers.max"), "{error}");
-    /// std::fs::write(&path, "pools: {a: {workers: {max: 8}}}")?;
+    /// replace("pools: {a: {workers: {max: 8}}}")?;
     /// reloads.recv_timeout(Duration::from_secs(60))??;
     /// assert_eq!(system.config().pools[0].policy.workers_max, Some(8));
     /// # std::fs::remove_dir_all(&directory)?;
