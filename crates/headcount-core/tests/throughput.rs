@@ -41,6 +41,8 @@ struct Plant {
     pool: PoolSnapshot,
     /// Of each task that runs: steps of work left, and when it began.
     tasks: Vec<(f64, u64)>,
+    /// Steps that it takes to hire one.
+    hiring: u64,
     now: u64,
     begun: u64,
 }
@@ -49,7 +51,7 @@ impl Plant {
     fn new(world: World) -> Self {
         let pool = PoolSnapshot::of(Staffing::between(1, 1));
         let pool = PoolSnapshot { service_logs: Some(LogSums::default()), queued: 100, ..pool };
-        Self { world, pool, tasks: Vec::new(), now: 0, begun: 0 }
+        Self { world, pool, tasks: Vec::new(), hiring: 0, now: 0, begun: 0 }
     }
 
     fn step(&mut self) {
@@ -69,11 +71,17 @@ impl Plant {
             }
             0.0 < *left
         });
-        while self.tasks.len() < self.pool.ceiling as usize {
+        let at_work = u32::try_from(self.tasks.len()).expect("few");
+        let hired = match self.hiring {
+            0 => self.pool.ceiling,
+            hiring if now % hiring == 0 => self.pool.live + 1,
+            _ => self.pool.live,
+        };
+        self.pool.live = hired.min(self.pool.ceiling).max(at_work);
+        for _ in at_work..self.pool.live {
             self.begin();
         }
-        let busy = u32::try_from(self.tasks.len()).expect("few");
-        (self.pool.busy, self.pool.live) = (busy, busy);
+        self.pool.busy = u32::try_from(self.tasks.len()).expect("few");
     }
 
     fn begin(&mut self) {
@@ -139,8 +147,8 @@ fn check(world: World, expected: &[(u64, std::ops::RangeInclusive<u32>)]) {
 }
 
 #[test]
-fn workers_that_help_are_there_within_eight_tasks() {
-    check(World::of(100.0, 1e9), &[(850, 128..=256), (2000, 256..=256)]);
+fn workers_that_help_are_there_within_seven_tasks() {
+    check(World::of(100.0, 1e9), &[(700, 128..=256), (2000, 256..=256)]);
     check(World { differ: true, ..World::of(100.0, 1e9) }, &[(1500, 128..=256), (9000, 200..=256)]);
 }
 
@@ -227,6 +235,27 @@ fn a_ramp_that_bounds_hold_back_sees_a_knee_that_comes_later() {
         let last = &after[after.len() - 100..];
         assert!(last.iter().all(|size| (3..=6).contains(size)), "{last:?}");
     }
+}
+
+/// Where each new worker takes its time, a try that doubles them is far from full for long.
+#[test]
+fn slow_hiring_does_not_end_a_try() {
+    let mut plant = Plant { hiring: 10, ..Plant::new(World::of(100.0, 12.0)) };
+    let mut autoscaler = autoscaler();
+    for now in 1..=60_000_u64 {
+        if now == 5000 {
+            plant.world.knee = 1e9;
+        }
+        plant.step();
+        if now % TICK_STEPS == 0 {
+            let decision = autoscaler.tick(&plant.observation());
+            if let Some(staffing) = decision.resize() {
+                plant.pool.ceiling = staffing.ceiling;
+                autoscaler.applied(&decision);
+            }
+        }
+    }
+    assert!(200 <= plant.pool.ceiling, "{} where 256 are of use", plant.pool.ceiling);
 }
 
 #[test]

@@ -29,6 +29,8 @@ const CPU_EVERY: Duration = Duration::from_millis(100);
 const HEALTH_EVERY: Duration = Duration::from_secs(1);
 /// How long it rests after the machine was unwell, and between steps up: a run is short.
 const RECOVERY_REST: Duration = Duration::from_secs(10);
+/// Jobs at the beginning, on a machine of fewer cores.
+const START_LEAST: u32 = 4;
 /// The pool of a file that `--policy` takes, where there are several.
 const POOL: &str = "run";
 
@@ -89,7 +91,7 @@ fn written(arguments: &Arguments, bounds: Bounds) -> Result<PolicyConfig, Stop> 
         // As many as are looked for without being told, not as a pool in a service.
         return Ok(PolicyConfig { workers_max: None, ..config });
     }
-    let start = cores();
+    let start = cores().max(START_LEAST);
     let (preset, decider) = match arguments.slo {
         Some(wait_budget) => {
             let slo = SloConfig { wait_budget, trust_start: start, ..SloConfig::default() };

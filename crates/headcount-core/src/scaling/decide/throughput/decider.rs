@@ -21,7 +21,7 @@ const TASKS_MIN_SETTLED: f64 = 16.0;
 const Z_MIN: f64 = 1.0;
 /// How much more workers there must be to ask what they brought, on the logarithm.
 const STEP_MIN: f64 = 0.2;
-/// The share of the limit that must be busy for it to be what holds the pool.
+/// The share of the workers that must be busy for their number to be what holds the pool.
 const FULL: f64 = 0.8;
 /// Processors are idle below this share.
 const CPU_BUSY_MAX: f64 = 0.75;
@@ -29,6 +29,11 @@ const CPU_BUSY_MAX: f64 = 0.75;
 const SLACK: f64 = 1.05;
 /// How far the ramp goes beyond the busy workers of the best generation before the next one.
 const AHEAD_MAX: f64 = 2.5;
+/// The share of its growth that must be seen in throughput for the ramp to hurry: nearly all.
+const SURE_GAIN_MIN: f64 = 0.9;
+/// How many more begin for every task that ends, and how far ahead that goes, where it hurries.
+const SURE_PER_TASK: f64 = 2.0;
+const SURE_AHEAD_MAX: f64 = 3.0;
 
 /// More workers for as long as more gets done.
 ///
@@ -57,6 +62,8 @@ pub struct Throughput {
     failed: u64,
     /// The best generation so far.
     peak: Option<Measure>,
+    /// Whether that one brought nearly all of what its growth could bring.
+    is_sure: bool,
     /// The gain that ended the ramp, or that was tried last, of one that was asked for.
     gain: Option<f64>,
     /// Workers that fill the cores, below which limit, where that ended the ramp.
@@ -76,6 +83,7 @@ impl Throughput {
             completed: 0,
             failed: 0,
             peak: None,
+            is_sure: false,
             gain: None,
             filled: None,
             settle_until: Timestamp::ORIGIN,
@@ -156,7 +164,10 @@ impl Throughput {
                 (in_force * 2.0).min(f64::from(self.config.blind_max))
             }
             // More than were in force cannot be asked for on the word of those.
-            (_, well) => (self.ramp + well as f64).min(in_force * 2.0).min(self.ahead_max()),
+            (_, well) => {
+                let more = self.per_task() * well as f64;
+                (self.ramp + more).min(in_force * 2.0).min(self.ahead_max())
+            }
         };
         let ramp = ramp.max(self.ramp);
         let fill = situation.observation.externals.get("cpu_fill").filter(|fill| 0.0 < *fill);
@@ -192,8 +203,10 @@ impl Throughput {
         let shortfall = self.config.gain_min * step - gain;
         if shortfall <= 0.0 {
             self.peak = Some(*measure);
+            self.is_sure = STEP_MIN <= step && SURE_GAIN_MIN * step <= gain;
             return None;
         }
+        self.is_sure = false;
         if step < STEP_MIN || shortfall < Z_MIN * measure.noise(&peak) {
             return None;
         }
@@ -212,7 +225,13 @@ impl Throughput {
     /// As far as the ramp may go on what is known so far.
     fn ahead_max(&self) -> f64 {
         let begin = f64::from(self.config.start.max(1)) * 2.0;
-        self.peak.map_or(begin, |peak| peak.busy * AHEAD_MAX).max(begin)
+        let ahead = if self.is_sure { SURE_AHEAD_MAX } else { AHEAD_MAX };
+        self.peak.map_or(begin, |peak| peak.busy * ahead).max(begin)
+    }
+
+    /// How many more may begin for one task that ended well.
+    fn per_task(&self) -> f64 {
+        if self.is_sure { SURE_PER_TASK } else { 1.0 }
     }
 
     fn settle(&mut self, now: Timestamp, settled: Settled) {
@@ -274,9 +293,11 @@ impl Throughput {
     }
 }
 
-/// Work waits, and nearly everybody that may be is busy.
+/// Work waits, and nearly everybody who is there is busy. Hiring takes its time: those who have not
+/// begun yet are no sign that more are not needed.
 fn is_held(pool: &PoolSnapshot) -> bool {
-    0 < pool.queued && FULL * f64::from(pool.ceiling) <= f64::from(pool.busy)
+    let there = pool.live.saturating_sub(pool.starting).min(pool.ceiling).max(1);
+    0 < pool.queued && FULL * f64::from(there) <= f64::from(pool.busy)
 }
 
 impl Decider for Throughput {
@@ -306,13 +327,14 @@ impl Decider for Throughput {
     fn save(&self, notes: &mut Notes) {
         (self.ramp, (self.settled, self.generation)).write(notes);
         (self.quiet_since, (self.completed, self.failed)).write(notes);
-        (self.peak, (self.gain, (self.filled, self.settle_until))).write(notes);
+        (self.peak, (self.is_sure, (self.gain, (self.filled, self.settle_until)))).write(notes);
     }
 
     fn load(&mut self, notes: &mut NotesReader<'_>) -> Option<()> {
         (self.ramp, (self.settled, self.generation)) = Noted::read(notes)?;
         (self.quiet_since, (self.completed, self.failed)) = Noted::read(notes)?;
-        (self.peak, (self.gain, (self.filled, self.settle_until))) = Noted::read(notes)?;
+        (self.peak, (self.is_sure, (self.gain, (self.filled, self.settle_until)))) =
+            Noted::read(notes)?;
         (1.0..=LIMIT_MAX).contains(&self.ramp).then_some(())
     }
 }

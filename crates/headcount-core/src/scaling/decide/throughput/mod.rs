@@ -11,7 +11,8 @@
 //!
 //! - *Ramp*: every task that ends well lets one more begin, which doubles the workers in the time
 //!   of one task. Each *generation* of tasks is held against the best one before it: of twice the
-//!   workers at least `gain_min` of that must be seen in throughput, on the logarithm.
+//!   workers at least `gain_min` of that must be seen in throughput, on the logarithm. Where
+//!   nearly all of it was seen it hurries: two more for every task, until a generation says less.
 //! - *Where it stops*: throughput times what a task took before, which by Little's law are the
 //!   workers that were of use. Failed tasks are not throughput, so a downstream that refuses calls
 //!   stops it the same way.
@@ -25,8 +26,8 @@
 //! # What it cannot do
 //!
 //! - While nothing waits it learns nothing and moves nothing.
-//! - It is a step late: at its first knee it has up to twice the workers that help, for about the
-//!   time of one task.
+//! - It is a step late: at its first knee it has up to four times the workers that help, for about
+//!   the time of one task.
 //! - Tasks that grow longer in the order in which they come look like a knee, until a try says
 //!   otherwise.
 //! - Two workers too many or too few of a few are within the noise.
