@@ -29,7 +29,7 @@ fn a_file_that_is_no_trace_is_refused() {
 fn a_policy_that_is_none_or_has_decided_nothing_is_refused() {
     let place = Place::new();
     let check = |row: &str, expected: &str| {
-        place.write("bad.jsonl", &format!("{HEADER}{row}\n"));
+        place.write("bad.jsonl", format!("{HEADER}{row}\n"));
         place.check(&["bad.jsonl"], 2, expected);
     };
     let crossed = r#"{"pool":"a","policy":{"workers_min":5,"workers_max":3},"notes":[]}"#;

@@ -1,9 +1,7 @@
 //! A folder of its own for each test, with traces in it.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,34 +12,29 @@ use headcount::{
 };
 use headcount_sim::load::{Arrivals, Load, Sizes};
 use headcount_sim::run::{PoolSetup, Setup, Simulation};
-use tempfile::TempDir;
+
+use crate::folder::Folder;
 
 /// A folder of its own.
-pub(crate) struct Place(TempDir);
+pub(crate) struct Place(Folder);
+
+impl Deref for Place {
+    type Target = Folder;
+
+    fn deref(&self) -> &Folder {
+        &self.0
+    }
+}
 
 impl Place {
     pub(crate) fn new() -> Self {
-        Self(tempfile::tempdir().expect("a folder"))
-    }
-
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    pub(crate) fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.path(name)).expect("it is there")
-    }
-
-    pub(crate) fn write(&self, name: &str, text: &str) {
-        fs::write(self.path(name), text).expect("a file is written");
+        Self(Folder::new())
     }
 
     /// Runs `headcount` here, and returns its exit code and all that it says.
     pub(crate) fn headcount(&self, words: &[&str]) -> (Option<i32>, String) {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_headcount"));
-        let output = command.args(words).current_dir(self.0.path()).output().expect("it starts");
-        let text = [output.stdout, output.stderr].concat();
-        (output.status.code(), String::from_utf8(text).expect("it speaks text"))
+        let outcome = self.call(words, b"");
+        (outcome.code, outcome.text() + &outcome.err)
     }
 
     /// Replays, and sees that it exits and speaks as expected.
@@ -100,7 +93,7 @@ impl Place {
         };
         let setup = Setup::of(PoolSetup::new("web", policy, jobs.into()));
         Simulation::new(setup).watched(&mut watch).run().expect("no rule is broken");
-        self.write(name, &text);
+        self.write(name, text);
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Children wait for one another and for the tests by fifos; no test waits for a clock.
 
+#[path = "../support/folder.rs"]
+mod folder;
 mod bounds;
 mod failures;
 mod items;

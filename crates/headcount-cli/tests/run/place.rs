@@ -1,46 +1,30 @@
 //! A folder of its own for each test, in which `headcount run` is run.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::PathBuf;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::ops::Deref;
+use std::process::{Child, ChildStderr, Command};
 
 use rustix::process::{Pid, Signal, kill_process};
-use tempfile::TempDir;
 
-/// What came of a run.
-#[derive(Debug)]
-pub(crate) struct Outcome {
-    pub(crate) code: Option<i32>,
-    pub(crate) out: Vec<u8>,
-    pub(crate) err: String,
-}
-
-impl Outcome {
-    pub(crate) fn text(&self) -> String {
-        String::from_utf8_lossy(&self.out).into_owned()
-    }
-}
+use crate::folder::Folder;
+pub(crate) use crate::folder::Outcome;
 
 /// A folder of its own.
-pub(crate) struct Place(TempDir);
+pub(crate) struct Place(Folder);
+
+impl Deref for Place {
+    type Target = Folder;
+
+    fn deref(&self) -> &Folder {
+        &self.0
+    }
+}
 
 impl Place {
     pub(crate) fn new() -> Self {
-        Self(tempfile::tempdir().expect("a folder"))
-    }
-
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    pub(crate) fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.path(name)).unwrap_or_default()
-    }
-
-    pub(crate) fn write(&self, name: &str, text: &[u8]) {
-        fs::write(self.path(name), text).expect("a file is written");
+        Self(Folder::new())
     }
 
     pub(crate) fn fifo(&self, name: &str) {
@@ -60,35 +44,31 @@ impl Place {
         fifo.and_then(|mut fifo| fifo.write_all(b"go\n")).expect("somebody listens");
     }
 
-    pub(crate) fn command(&self, words: &[impl AsRef<OsStr>]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_headcount"));
-        command.arg("run").args(words).current_dir(self.0.path());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
-    }
-
     pub(crate) fn run(&self, words: &[impl AsRef<OsStr>]) -> Outcome {
         self.run_with(words, b"")
     }
 
     /// Runs it with this input, to its end.
     pub(crate) fn run_with(&self, words: &[impl AsRef<OsStr>], input: &[u8]) -> Outcome {
-        let mut child = self.command(words).spawn().expect("headcount starts");
-        let mut stdin = child.stdin.take().expect("it has an input");
-        // It may refuse before it has read everything.
-        let _unread = stdin.write_all(input);
-        drop(stdin);
-        let output = child.wait_with_output().expect("it ends");
-        let err = String::from_utf8_lossy(&output.stderr).into_owned();
-        Outcome { code: output.status.code(), out: output.stdout, err }
+        self.call(&run(words), input)
+    }
+
+    /// `headcount run` with these words, to be started here.
+    pub(crate) fn run_command(&self, words: &[impl AsRef<OsStr>]) -> Command {
+        self.command(&run(words))
     }
 
     /// Starts it and lets it run.
     pub(crate) fn start(&self, words: &[impl AsRef<OsStr>]) -> Running {
-        let mut child = self.command(words).spawn().expect("headcount starts");
+        let mut child = self.run_command(words).spawn().expect("headcount starts");
         let err = BufReader::new(child.stderr.take().expect("it has an error output"));
         Running { child, err }
     }
+}
+
+fn run(words: &[impl AsRef<OsStr>]) -> Vec<OsString> {
+    let words = words.iter().map(|word| word.as_ref().to_owned());
+    std::iter::once("run".into()).chain(words).collect()
 }
 
 /// A run that goes on.

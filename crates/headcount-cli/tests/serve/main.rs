@@ -2,6 +2,8 @@
 //!
 //! Nothing waits for a clock: every wait is for something that can be seen, with a deadline.
 
+#[path = "../support/folder.rs"]
+mod folder;
 mod place;
 mod redis;
 

@@ -1,15 +1,15 @@
 //! A folder of its own for each test, in which servers run and commands are called.
 
-use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::io::{BufRead, BufReader, Read};
+use std::ops::Deref;
+use std::process::{Child, ChildStdout};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use tempfile::TempDir;
+
+use crate::folder::Folder;
 
 /// How long anything may take before a test fails.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
@@ -39,30 +39,19 @@ pub(crate) struct Outcome {
 }
 
 /// A folder of its own.
-pub(crate) struct Place(TempDir);
+pub(crate) struct Place(Folder);
+
+impl Deref for Place {
+    type Target = Folder;
+
+    fn deref(&self) -> &Folder {
+        &self.0
+    }
+}
 
 impl Place {
     pub(crate) fn new() -> Self {
-        Self(tempfile::tempdir().expect("a folder"))
-    }
-
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    pub(crate) fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.path(name)).unwrap_or_default()
-    }
-
-    pub(crate) fn write(&self, name: &str, text: &str) {
-        fs::write(self.path(name), text).expect("a file is written");
-    }
-
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_headcount"));
-        command.args(words).current_dir(self.0.path()).env_remove("HEADCOUNT_DATA");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
+        Self(Folder::new())
     }
 
     /// Calls a command, to its end.
@@ -71,14 +60,8 @@ impl Place {
     }
 
     pub(crate) fn call_with(&self, words: &[&str], input: &str) -> Outcome {
-        let mut child = self.command(words).spawn().expect("headcount starts");
-        let mut stdin = child.stdin.take().expect("it has an input");
-        // It may refuse before it has read everything.
-        let _unread = stdin.write_all(input.as_bytes());
-        drop(stdin);
-        let output = child.wait_with_output().expect("it ends");
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it speaks text");
-        Outcome { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+        let outcome = self.0.call(words, input.as_bytes());
+        Outcome { code: outcome.code, out: outcome.text(), err: outcome.err }
     }
 
     /// Calls a command that must succeed, and gives what it prints.

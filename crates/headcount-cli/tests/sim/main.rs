@@ -1,5 +1,7 @@
 //! `headcount sim` as a user meets it: what it prints and writes, and what it refuses.
 
+#[path = "../support/folder.rs"]
+mod folder;
 mod place;
 
 mod bad_load;
