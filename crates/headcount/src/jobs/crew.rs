@@ -4,6 +4,10 @@
 //! a snapshot: the pool, with the store's line before it. The pool hires for a job that has waited
 //! for so long; what a job has waited in the store counts as well, so the older the oldest job
 //! there is, the sooner the pool hires.
+//!
+//! Workers of several processes stand before one line. Each counts its share of it: all that wait,
+//! by those who hold a lease. If each counted all of it, ten would hire ten times what is needed.
+//! Where some of them cannot take their share the line grows old, and the others go by its age.
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -38,7 +42,7 @@ struct Line {
     poke_scaler: Option<Poke>,
 }
 
-/// How many jobs wait, and how old the oldest of them was.
+/// How many jobs wait for us, and how old the oldest of all was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Waiting {
     jobs: u64,
@@ -81,7 +85,8 @@ impl Crew {
     pub(super) fn counted(&self, stats: &QueueStats) {
         let jobs = match stats.paused {
             true => 0,
-            false => stats.jobs[State::Ready],
+            // A share is rounded up, so that a job alone is everybody's.
+            false => stats.jobs[State::Ready].div_ceil(u64::from(stats.holders.max(1))),
         };
         let oldest = stats.oldest_ready_at.filter(|_| 0 < jobs).map(|at| stats.now.since(at));
         let mut line = lock(&self.0.line);

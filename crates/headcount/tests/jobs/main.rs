@@ -73,6 +73,23 @@ fn slo_grows_with_the_line_in_the_store_and_shrinks_when_it_is_gone() {
 }
 
 #[test]
+fn two_workers_count_half_of_the_line_each() {
+    in_runtime(async {
+        let queue = queue();
+        let gate = gated(&queue);
+        let worker = || Worker::builder(&queue).workers(4..=4).start().unwrap();
+        let (first, second) = (worker(), worker());
+        queue.submit_many((0..41).map(|_| queue.submit("gated", &()))).await.unwrap();
+        let running = || first.stats().running + second.stats().running;
+        until("all eight are at work", || running() == 8).await;
+        until("33 are shared", || first.snapshot().queued == 17 && second.snapshot().queued == 17)
+            .await;
+        gate.add_permits(41);
+        until("all are done", || first.stats().done_total + second.stats().done_total == 41).await;
+    });
+}
+
+#[test]
 fn a_policy_that_names_the_size_looks_at_the_line_in_the_store() {
     in_runtime(async {
         let queue = queue();
