@@ -67,6 +67,28 @@ fn trust_at_most_doubles_with_each_generation() {
     }
 }
 
+/// Long tasks are few; where all take as long as one another, few are enough.
+#[test]
+fn tasks_that_are_alike_earn_trust_sooner() {
+    let mut slo = SloConfig { trust_start: 2, ..SloConfig::default() }.build();
+    let (mut pool, mut logs, mut owed) = (full(2), LogSums::default(), 0.0);
+    let mut most = 0;
+    for tick in 0..150_u64 {
+        owed += f64::from(pool.busy) * 0.2 / 0.3;
+        while 1.0 <= owed {
+            owed -= 1.0;
+            logs.add(Duration::from_millis(295 + pool.counters.completed % 10));
+            pool.counters.completed += 1;
+        }
+        pool.service_logs = Some(logs);
+        let proposal = decide(&mut slo, tick * 200, pool);
+        let counters = pool.counters;
+        pool = PoolSnapshot { counters, ..full(ceiling(&proposal)) };
+        most = most.max(pool.ceiling);
+    }
+    assert!(16 <= most, "{most} after half a minute");
+}
+
 #[test]
 fn a_pool_that_runs_already_is_not_cut_at_first() {
     let mut slo = SloConfig::default().build();

@@ -44,6 +44,10 @@ use crate::{Proposal, Situation, Timestamp};
 const TASKS_MIN: f64 = 80.0;
 /// Tasks in the first window, in one that raises doubts, and in those of a bound pool.
 const TASKS_MIN_SURE: f64 = 200.0;
+/// Tasks that are enough where all take about as long, and the variance of the logarithms from which
+/// on they do not: fewer tasks say as much there, and long ones are few.
+const TASKS_MIN_ALIKE: f64 = 40.0;
+const LOG_VARIANCE_ALIKE: f64 = 0.25;
 /// Service times that the first window lasts: a shorter one holds the short tasks only.
 const SERVICES_MIN_FIRST: f64 = 6.0;
 /// The same where the busy workers become more or fewer meanwhile.
@@ -235,6 +239,8 @@ impl Knee {
             true => TASKS_MIN_SURE,
             false => TASKS_MIN,
         };
+        let alike = (measure.log_variance / LOG_VARIANCE_ALIKE).min(1.0);
+        let tasks = (tasks * alike).max(TASKS_MIN_ALIKE).min(tasks);
         let ticks = if is_bound { TICKS_MIN_BOUND } else { TICKS_MIN };
         let services = match rest {
             Some(_) => SERVICES_MIN,
