@@ -36,6 +36,9 @@ const SHORT_LOOK: Duration = Duration::from_micros(500);
 const STALLED_AFTER: Duration = Duration::from_millis(4);
 /// So many workers are sent home by whoever comes to the desk; the keeper sends the others.
 const DISMISSALS_MAX: usize = 8;
+/// Those who leave together are buried together: when all have come, or so long after the first. To
+/// bury one while others are on their way out keeps those from ending.
+const BURIED_AFTER: Duration = Duration::from_millis(if cfg!(loom) { 0 } else { 5 });
 /// What is left of the longest time that a worker took to start, from one start to the next.
 const SPAWN_DELAY_KEPT: f64 = 0.9;
 
@@ -65,6 +68,10 @@ pub(crate) struct Desk<K: Kind> {
     through: bool,
     /// Workers that are done and wait for the keeper to bury them.
     leavers: Vec<WorkerId>,
+    /// When the first of them came.
+    leavers_since: Timestamp,
+    /// How many the keeper has taken and not buried yet.
+    in_burial: usize,
     /// When the keeper looks next of its own accord.
     keeper_looks_at: Timestamp,
     /// Workers whose tasks were short until they took the one that they are at.
@@ -101,6 +108,8 @@ impl<K: Kind> Desk<K> {
             paused: false,
             through: false,
             leavers: Vec::new(),
+            leavers_since: Timestamp::ORIGIN,
+            in_burial: 0,
             keeper_looks_at: Timestamp::MAX,
             stalled: 0,
             moved: 0,
@@ -164,9 +173,28 @@ impl<K: Kind> Desk<K> {
         self.roster.spawn_failed(worker, now)
     }
 
-    /// A worker that was told to leave is done; the keeper buries it.
-    pub(crate) fn leaves(&mut self, worker: WorkerId) {
+    /// A worker that was told to leave is done; the keeper buries it. Says whether the keeper is to
+    /// be told: of the first, who sets its alarm, and of the last.
+    pub(crate) fn leaves(&mut self, worker: WorkerId, now: Timestamp) -> bool {
+        if self.leavers.is_empty() {
+            self.leavers_since = now;
+        }
         self.leavers.push(worker);
+        self.leavers.len() == 1 || self.all_have_come()
+    }
+
+    /// Whether everybody who was told to leave is done.
+    fn all_have_come(&self) -> bool {
+        self.roster.counts().leaving as usize <= self.leavers.len() + self.in_burial
+    }
+
+    /// When those who are done are buried, if there are any whose hands are known.
+    fn buries_at(&self) -> Option<Timestamp> {
+        let known = self.leavers.iter().any(|worker| self.staff.has_hand(*worker));
+        known.then(|| match self.all_have_come() {
+            true => self.leavers_since,
+            false => self.leavers_since + BURIED_AFTER,
+        })
     }
 
     /// The worker was started, and this is what is left when it ends. Says whether it has ended.
@@ -175,8 +203,11 @@ impl<K: Kind> Desk<K> {
         self.leavers.contains(&worker)
     }
 
-    /// The workers to bury whose hands are known, and what is left of them.
-    pub(crate) fn take_leavers(&mut self) -> Vec<(WorkerId, K::Hand)> {
+    /// The workers to bury now whose hands are known, and what is left of them.
+    pub(crate) fn take_leavers(&mut self, now: Timestamp) -> Vec<(WorkerId, K::Hand)> {
+        if self.buries_at().is_none_or(|at| now < at) {
+            return Vec::new();
+        }
         let (staff, mut gone) = (&mut self.staff, Vec::new());
         self.leavers.retain(|worker| match staff.take_hand(*worker) {
             Some(hand) => {
@@ -186,11 +217,13 @@ impl<K: Kind> Desk<K> {
             // It was so quick that whoever started it has not told us yet.
             None => true,
         });
+        self.in_burial += gone.len();
         gone
     }
 
     /// A worker is gone for good.
     pub(crate) fn buried(&mut self, worker: WorkerId) {
+        self.in_burial -= 1;
         self.staff.remove(worker);
         self.roster.left(worker);
     }
@@ -501,7 +534,7 @@ impl<K: Kind> Desk<K> {
     ) -> Timestamp {
         let look = self.roster.next_look(waiting);
         let short = (demand.deferred || 0 < self.stalled).then(|| now + SHORT_LOOK);
-        let leavers = self.leavers.iter().any(|worker| self.staff.has_hand(*worker)).then_some(now);
+        let leavers = self.buries_at();
         let watchdog = self.watchdog_looks_at(now);
         // Nothing else would tell the keeper of a pool without workers that it may go.
         let over = self.is_over(floor).then_some(now);

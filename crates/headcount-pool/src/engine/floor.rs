@@ -7,7 +7,7 @@ use headcount_core::{Clock, Timestamp};
 
 use super::door::Door;
 use super::line::Line;
-use super::notice::{Notice, QUICK, ROOM, SUMMON};
+use super::notice::{Notice, QUICK, REPORT, ROOM, SUMMON};
 use super::stamps::{SAMPLE, Stamps};
 use crate::clock::Monotonic;
 use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
@@ -59,6 +59,8 @@ pub(crate) struct Floor<W> {
     pub(crate) en_route: CachePadded<AtomicU32>,
     /// Workers that are awake and whose tasks are short.
     pub(crate) short: CachePadded<AtomicU32>,
+    /// Workers that found nothing and look again, awake.
+    looking: CachePadded<AtomicU32>,
     /// Whether a worker waits for the next task, awake.
     lingering: CachePadded<AtomicBool>,
     /// Tasks that somebody else than a worker took out of the line.
@@ -77,6 +79,7 @@ impl<W: Send> Floor<W> {
             stamps: Stamps::new(len_max),
             en_route: CachePadded::new(AtomicU32::new(0)),
             short: CachePadded::new(AtomicU32::new(0)),
+            looking: CachePadded::new(AtomicU32::new(0)),
             lingering: CachePadded::new(AtomicBool::new(false)),
             taken_by_others: AtomicU64::new(0),
             beside: AtomicU32::new(0),
@@ -145,13 +148,32 @@ impl<W: Send> Floor<W> {
         found
     }
 
+    /// Looks for the next task a few times more, and says whether there may be one. So many workers
+    /// at a time do: where a thousand run out of tasks at once, the others would only keep a core
+    /// from whoever has something to do.
+    pub(crate) fn look_again(&self, looks_max: u32, workers_max: u32) -> bool {
+        let others = self.looking.fetch_add(1, Ordering::Relaxed);
+        let looks = if others < workers_max { looks_max } else { 0 };
+        let found = (0..looks).any(|_| {
+            crate::sync::yield_now();
+            0 < self.queued() || self.is_reported_for()
+        });
+        self.looking.fetch_sub(1, Ordering::Relaxed);
+        found
+    }
+
+    /// Whether workers are to report, so that nobody has time to wait for a task.
+    fn is_reported_for(&self) -> bool {
+        self.notice.read() & REPORT != 0
+    }
+
     /// Waits for the next task until then, and says whether there is one. One worker at a time
     /// does: another would only take it away from the first.
     pub(crate) fn linger(&self, until: Timestamp) -> bool {
         if self.lingering.swap(true, Ordering::Relaxed) {
             return false;
         }
-        while self.queued() == 0 && self.clock.now() < until {
+        while self.queued() == 0 && !self.is_reported_for() && self.clock.now() < until {
             crate::sync::yield_now();
         }
         self.lingering.store(false, Ordering::Relaxed);

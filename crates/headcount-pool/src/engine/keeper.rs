@@ -58,7 +58,7 @@ fn look<K: Kind>(engine: &Arc<Engine<K>>) -> Seen<K> {
         desk.serve_room(&engine.floor, errands);
         desk.watch_tasks(&engine.floor, now, errands);
         let (is_over, ends) = (desk.is_over(&engine.floor), desk.is_through(&engine.floor));
-        Seen { due: desk.timers.due(now), gone: desk.take_leavers(), ends, is_over }
+        Seen { due: desk.timers.due(now), gone: desk.take_leavers(now), ends, is_over }
     })
 }
 

@@ -307,6 +307,10 @@ impl<K: Kind> Engine<K> {
         })
     }
 
+    pub(crate) fn cores(&self) -> u32 {
+        self.cores
+    }
+
     /// Whether more workers are at short tasks than there are cores to run them.
     pub(crate) fn is_crowded(&self) -> bool {
         self.cores < self.floor.short.load(Ordering::Relaxed)
@@ -315,8 +319,10 @@ impl<K: Kind> Engine<K> {
     /// A worker that was told to leave holds nothing any more.
     pub(crate) fn leave(self: &Arc<Self>, worker: WorkerId) {
         // Nothing follows from that but the keeper's work.
-        self.desk().leaves(worker);
-        self.bell.call();
+        let rings = self.desk().leaves(worker, self.now());
+        if rings {
+            self.bell.call();
+        }
     }
 
     /// Where the worker in this slot counts.

@@ -8,6 +8,10 @@ use std::time::Duration;
 
 /// How many tasks a group has.
 const GROUP: u32 = 16;
+/// The same where they are so small that even a share of one reading is felt.
+const GROUP_TINY: u32 = 64;
+/// Tasks below this make larger groups.
+const TINY: Duration = Duration::from_nanos(150);
 /// Tasks below this are measured in groups.
 const QUICK: Duration = Duration::from_micros(1);
 /// A task in a group that takes as long as this on average is not quick any more.
@@ -29,6 +33,8 @@ pub(crate) struct Pace {
     quick: u32,
     /// Tasks in the group that began with the last reading.
     group: u32,
+    /// The group is complete with so many; 0 is not known, and then each is measured by itself.
+    group_len: u32,
     short: u32,
     /// What a task of the last group took.
     typical: Duration,
@@ -47,7 +53,7 @@ impl Pace {
     /// A task ended. Whether to read the clock now.
     pub(crate) fn ended(&mut self) -> bool {
         self.group += 1;
-        self.quick < QUICK_RUN || GROUP <= self.group
+        self.group_len <= self.group
     }
 
     /// Whether tasks are measured in groups.
@@ -75,14 +81,22 @@ impl Pace {
         let each = span / tasks;
         self.score(each, tasks);
         let known = self.typical * (tasks - 1);
-        let outlier = (1 < tasks && NOT_QUICK <= each).then(|| span.saturating_sub(known));
-        match outlier {
+        // A long task is seen in a large group as it is in one of the usual length.
+        let is_long = NOT_QUICK * tasks.min(GROUP) <= span;
+        let outlier = (1 < tasks && is_long).then(|| span.saturating_sub(known));
+        let measured = match outlier {
             Some(_) => Measured { tasks: tasks - 1, span: self.typical, outlier },
             None => {
                 self.typical = each;
                 Measured { tasks, span: each, outlier }
             }
-        }
+        };
+        self.group_len = match self.is_quick() {
+            false => 0,
+            true if self.typical < TINY => GROUP_TINY,
+            true => GROUP,
+        };
+        measured
     }
 
     fn score(&mut self, each: Duration, tasks: u32) {
@@ -116,18 +130,32 @@ mod tests {
         told
     }
 
-    fn quick() -> Pace {
+    /// After tasks of so many nanoseconds each.
+    fn quick(span: u64) -> Pace {
         let mut pace = Pace::default();
-        run(&mut pace, &[100; 32]);
+        run(&mut pace, &[span; 32]);
         assert!(pace.is_quick());
         pace
     }
 
     #[test]
     fn every_task_is_measured_until_they_are_known_to_be_quick() {
-        let mut pace = Pace::default();
-        assert_eq!(run(&mut pace, &[100; 32]).len(), 32);
-        assert_eq!(run(&mut pace, &[100; 32]).len(), 2);
+        let check = |span, groups| {
+            let mut pace = Pace::default();
+            assert_eq!(run(&mut pace, &[span; 32]).len(), 32);
+            assert_eq!(run(&mut pace, &[span; 192]).len(), groups, "{span} ns each");
+        };
+        check(900, 12);
+        check(150, 12);
+        check(149, 3);
+        check(10, 3);
+    }
+
+    #[test]
+    fn groups_are_as_large_as_their_last_tasks_were_small() {
+        let mut pace = quick(100);
+        assert_eq!(run(&mut pace, &[400; 128]).len(), 1 + 64 / 16);
+        assert_eq!(run(&mut pace, &[100; 80]).len(), 1 + 64 / 64);
     }
 
     #[test]
@@ -140,19 +168,26 @@ mod tests {
 
     #[test]
     fn a_long_one_in_a_group_is_told_apart() {
-        let mut pace = quick();
-        let mut spans = [100; 16];
-        spans[7] = 1_000_000;
-        let told = run(&mut pace, &spans);
-        let span = Duration::from_nanos(100);
-        let outlier = Some(Duration::from_nanos(1_000_000));
-        assert_eq!(told, [Measured { tasks: 15, span, outlier }]);
-        assert!(!pace.is_quick(), "from here on each one is measured");
+        let check = |each: u64, group: u32, long: u64, stays_quick| {
+            let mut pace = quick(each);
+            let mut spans = vec![each; group as usize];
+            spans[7] = long;
+            let told = run(&mut pace, &spans);
+            let (span, outlier) = (Duration::from_nanos(each), Some(Duration::from_nanos(long)));
+            assert_eq!(told, [Measured { tasks: group - 1, span, outlier }]);
+            assert_eq!(pace.is_quick(), stays_quick, "{long} among {group}");
+        };
+        // From here on each one is measured.
+        check(200, GROUP, 1_000_000, false);
+        check(100, GROUP_TINY, 1_000_000, false);
+        // As long as that is seen in a large group, too.
+        check(200, GROUP, 32_000, false);
+        check(100, GROUP_TINY, 32_000, true);
     }
 
     #[test]
     fn nothing_measured_is_lost() {
-        let mut pace = quick();
+        let mut pace = quick(100);
         let spans: Vec<u64> = (0..1_600).map(|n| n * n % 997).collect();
         let told = run(&mut pace, &spans);
         let total: u128 = told
@@ -165,7 +200,7 @@ mod tests {
 
     #[test]
     fn one_long_task_does_not_make_the_others_long() {
-        let mut pace = quick();
+        let mut pace = quick(100);
         assert_eq!(pace.is_short(), Some(true));
         pace.ended();
         pace.measured(Duration::from_millis(1));

@@ -235,11 +235,8 @@ impl Shift<'_, Threads> {
         self.pause();
         self.patience.idle(self.engine.now());
         let floor = &self.engine.floor;
-        let found = (0..LOOKS_MAX).any(|_| {
-            thread::yield_now();
-            0 < floor.queued()
-        });
-        found || self.patience.waits_until().is_some_and(|until| floor.linger(until))
+        floor.look_again(LOOKS_MAX, self.engine.cores())
+            || self.patience.waits_until().is_some_and(|until| floor.linger(until))
     }
 
     /// Runs what it has in hand.

@@ -100,10 +100,12 @@ fn submit_against_close_runs_or_hands_back() {
             for _ in 0..3 {
                 let (pool, ran) = (pool.handle(), &ran);
                 scope.spawn(move || {
+                    let began = Instant::now();
                     let refused = loop {
                         if let Err(refused) = pool.spawn(count_in(ran)) {
                             break refused.reason;
                         }
+                        assert!(began.elapsed() < LIMIT, "it is closed and still takes tasks");
                     };
                     assert_eq!(refused, Refusal::Closed);
                 });
@@ -123,25 +125,25 @@ fn close_releases_everybody_who_waits_for_room_with_the_task() {
         let (pool, gate) = occupied("release", 1, Overflow::Wait);
         pool.spawn(does(|| ())).expect("there is room for one");
         let ran = counter();
-        thread::scope(|scope| {
-            let waiting: Vec<_> = (0..4)
-                .map(|index| {
-                    let (pool, task) = (pool.handle(), count_in(&ran));
-                    let options = TaskOptions::new().overflow(match index {
-                        0 => Overflow::WaitFor(Duration::MAX),
-                        _ => Overflow::Wait,
-                    });
-                    scope.spawn(move || pool.spawn_with(options, task))
-                })
-                .collect();
-            Dice::new(round + 1).dawdle(30_000);
-            pool.close();
-            for waiting in waiting {
-                let refused = waiting.join().expect("no panic").expect_err("it is closed");
-                assert_eq!(refused.reason, Refusal::Closed);
-                run(refused.task);
-            }
-        });
+        let waiting: Vec<_> = (0..4)
+            .map(|index| {
+                let (pool, task) = (pool.handle(), count_in(&ran));
+                let options = TaskOptions::new().overflow(match index {
+                    0 => Overflow::WaitFor(Duration::MAX),
+                    _ => Overflow::Wait,
+                });
+                thread::spawn(move || pool.spawn_with(options, task))
+            })
+            .collect();
+        Dice::new(round + 1).dawdle(30_000);
+        pool.close();
+        for waiting in waiting {
+            // While nobody takes anything: a place that becomes free would release them as well.
+            let released = within("the release", move || waiting.join());
+            let refused = released.expect("no panic").expect_err("it is closed");
+            assert_eq!(refused.reason, Refusal::Closed);
+            run(refused.task);
+        }
         gate.open();
         within("the drop", move || drop(pool));
         assert_eq!(read(&ran), 4, "all were handed back, and none ran twice");
@@ -204,16 +206,15 @@ fn wait_for_gives_up_in_time_though_others_are_faster() {
 fn waiting_submitters_get_in_as_places_become_free() {
     let (pool, gate) = occupied("wait", 2, Overflow::Wait);
     let ran = counter();
-    thread::scope(|scope| {
-        for _ in 0..4 {
-            let (pool, ran) = (pool.handle(), Arc::clone(&ran));
-            scope.spawn(move || {
-                (0..200).for_each(|_| pool.spawn(count_in(&ran)).expect("open"));
-            });
-        }
-        gate.open();
-        eventually("all ran", || read(&ran) == 800);
-    });
+    // Not in a scope, which would wait for those who wait in vain.
+    for _ in 0..4 {
+        let (pool, ran) = (pool.handle(), Arc::clone(&ran));
+        thread::spawn(move || {
+            (0..200).for_each(|_| pool.spawn(count_in(&ran)).expect("open"));
+        });
+    }
+    gate.open();
+    eventually("all ran", || read(&ran) == 800);
 }
 
 #[test]
@@ -320,6 +321,11 @@ fn an_async_submitter_waits_for_room_and_gives_it_up_when_dropped() {
     let (pool, gate) = occupied("async", 1, Overflow::Wait);
     pool.spawn(does(|| ())).expect("there is room for one");
     let ran = counter();
+    let gone = Arc::new(Calls::default());
+    let mut given_up = Box::pin(pool.spawn_async(count_in(&ran)));
+    assert!(given_up.as_mut().poll(&mut Context::from_waker(&gone.waker())).is_pending());
+    drop(given_up);
+    assert_eq!(Arc::strong_count(&gone), 1, "it does not queue any more");
     let calls = [(); 2].map(|()| Arc::new(Calls::default()));
     let mut waiting = [(); 2].map(|()| Box::pin(pool.spawn_async(count_in(&ran))));
     for (waiting, calls) in waiting.iter_mut().zip(&calls) {

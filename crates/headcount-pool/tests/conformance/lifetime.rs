@@ -10,7 +10,7 @@ use headcount_pool::{
 };
 
 use super::{Pool, alive, at, builder, count_in, does, run_unrun, workers_alive};
-use crate::support::{Calls, Dice, Gate, LIMIT, counter, eventually, read, within};
+use crate::support::{Calls, Dice, Gate, LIMIT, add_one, counter, eventually, read, within};
 
 /// Something that a task holds, and a way to see whether it still does.
 fn held() -> (Arc<()>, Weak<()>) {
@@ -95,6 +95,7 @@ fn whoever_stops_waiting_is_not_remembered() {
 #[test]
 fn no_thread_outlives_its_pool() {
     for round in 0..10 {
+        let ran = counter();
         let pools: Vec<_> = (0..8)
             .map(|_| {
                 let pool = builder("leak")
@@ -102,13 +103,20 @@ fn no_thread_outlives_its_pool() {
                     .idle_time(Duration::from_micros(50))
                     .build()
                     .expect("no fault");
-                pool.spawn_all((0..20).map(|n| does(move || Dice::new(n + 1).dawdle(500))))
-                    .expect("open");
+                let tasks = (0..20).map(|n| {
+                    let ran = add_one(&ran);
+                    does(move || {
+                        Dice::new(n + 1).dawdle(500);
+                        ran();
+                    })
+                });
+                pool.spawn_all(tasks).expect("open");
                 pool
             })
             .collect();
         Dice::new(round + 1).dawdle(30_000);
         within("all drops", move || drop(pools));
+        assert_eq!(read(&ran), 8 * 20, "a drop waits for what was taken in");
         eventually("no threads", || alive("leak") == 0);
     }
 }
@@ -161,9 +169,10 @@ fn a_pool_dropped_by_its_own_keeper_ends_by_itself() {
     pool.pause();
     let options = TaskOptions::new().wait_max(Duration::from_millis(5));
     let (owner, owned) = mpsc::channel::<Pool>();
-    let task = pool.submit_with(options, does(move || drop(owned))).expect("open");
-    owner.send(pool).expect("the task holds the other end");
+    // Before its time begins to run: it may be up at once on a machine that is busy.
+    owner.send(pool).expect("the other end is here");
     drop(owner);
+    let task = handle.submit_with(options, does(move || drop(owned))).expect("open");
     assert_eq!(within("it expires", move || task.join()), Err(TaskError::Expired));
     eventually("it is closed", || handle.spawn(does(|| ())).is_err());
     eventually("no threads", || alive("keeper") == 0);

@@ -17,8 +17,8 @@ pub(super) fn store_error(error: RedisError) -> StoreError {
              another database of it",
         ));
     }
-    // A script that meets a right it has not says so in words only.
-    if says("NOPERM") || says("can't run this command") {
+    // A script that meets a right it has not says so in words only: those of Redis, of Valkey.
+    if ["NOPERM", "can't run this command", "has no permissions"].into_iter().any(says) {
         return StoreError::Refused(format!(
             "the Redis user may not do this ({text}); make it with the rule that `acl` prints",
         ));

@@ -1,4 +1,4 @@
-//! The store that several machines share: Redis 7.0 or later, or Valkey.
+//! The store that several machines share: Redis 7.0 or later, or Valkey 9.
 //!
 //! `README.md` beside this file says which keys there are, what each script does and what a
 //! failover can lose. Everything that touches the `redis` crate is in this module.

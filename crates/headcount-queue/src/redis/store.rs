@@ -24,7 +24,7 @@ use super::write::{self, Parcel, Verdict};
 /// How many jobs a purge forgets at a time, so that others have their turn in between.
 const PURGE_AT_ONCE: u64 = 5000;
 
-/// A store that several machines share: Redis 7.0 or later, or Valkey.
+/// A store that several machines share: Redis 7.0 or later, or Valkey 9.
 ///
 /// ```
 /// use headcount_queue::redis::{ConnectError, RedisOptions, RedisStore};

@@ -9,6 +9,8 @@ mod allowed;
 mod faults;
 mod crowds;
 mod strangers;
+mod scene;
+mod repairs;
 mod topology;
 #[cfg(feature = "redis-tls")]
 mod sealed;

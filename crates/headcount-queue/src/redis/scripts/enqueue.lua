@@ -15,6 +15,12 @@ local function taken_by(taken, head)
   return stands and string.sub(taken, 1, 32) or nil
 end
 
+-- Who has a unique key until it ends; one that is gone will never end.
+local function owned(taken)
+  if not taken or string.sub(taken, 33, 33) ~= 'u' then return taken end
+  return call('HEXISTS', K .. 'jobs', string.sub(taken, 1, 32)) == 1 and taken
+end
+
 local function as_taken(id, head)
   local span = head.span
   if string.sub(span, 1, 1) == 'f' then
@@ -30,7 +36,7 @@ local function new_ones()
     local id, head = ARGV[i], head_of(head_text(stamp .. ARGV[i + 1]))
     local there = known[id] or call('HEXISTS', K .. 'jobs', id) == 1
     if not there and head.span ~= '' then
-      there = taken_by(uniques[head.ukey] or call('HGET', K .. 'unique', head.ukey), head)
+      there = taken_by(uniques[head.ukey] or owned(call('HGET', K .. 'unique', head.ukey)), head)
       if not there then uniques[head.ukey] = as_taken(id, head) end
     end
     if not there then new = new + 1 end
@@ -115,7 +121,7 @@ for i = 4, #ARGV, step do
   local head = head_of(head_text(body))
   local other = call('HEXISTS', K .. 'jobs', id) == 1 and id
   if not other and head.span ~= '' then
-    other = taken_by(call('HGET', K .. 'unique', head.ukey), head)
+    other = taken_by(owned(call('HGET', K .. 'unique', head.ukey)), head)
   end
   answers[#answers + 1] = other or ''
   if not other then

@@ -1,7 +1,10 @@
 -- ARGV: time, holder, span of the lease, then id, epoch, progress and checkpoint of each note;
 -- no progress is an empty text, and a checkpoint has a plus before it.
 local holder, ttl = ARGV[2], tonumber(ARGV[3])
-if not call('ZSCORE', K .. 'leases', holder) then return { 0, {}, {} } end
+-- A lease that was lost though its holder was never given up: nobody has its jobs, so it goes on.
+if not call('ZSCORE', K .. 'leases', holder) and call('SISMEMBER', K .. 'holders', holder) == 0 then
+  return { 0, {}, {} }
+end
 local held = K .. 'held:' .. holder
 
 local function note(id, epoch, progress, checkpoint)
@@ -27,6 +30,7 @@ end
 local cancel = {}
 if ttl == 0 then
   call('ZREM', K .. 'leases', holder)
+  call('SREM', K .. 'holders', holder)
   for _, one in ipairs(held_by(holder)) do
     local head, mark, cancelling = leave(holder, one[1], one[2])
     if cancelling then

@@ -1,6 +1,6 @@
 -- ARGV: time, holder, span of the lease, how many jobs at most.
 local holder, ttl, wanted = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
-call('ZADD', K .. 'leases', now + ttl, holder)
+if call('ZADD', K .. 'leases', now + ttl, holder) == 1 then call('SADD', K .. 'holders', holder) end
 local epoch = call('HINCRBY', K .. 'counts', 'epoch', 1)
 local repaired = 0
 
@@ -37,6 +37,7 @@ local function give(entries)
       fields[#fields + 1] = id
       fields[#fields + 1] = value
     else
+      call('HDEL', K .. 'marks', id)
       repaired = repaired + 1
     end
   end

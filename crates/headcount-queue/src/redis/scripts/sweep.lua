@@ -6,6 +6,7 @@ local expired, recovered, quarantined, lost = 0, 0, 0, 0
 local function crash(holder, id, value)
   count('t.crashed', 1)
   local head, mark, cancelling = leave(holder, id, value)
+  if call('HEXISTS', K .. 'jobs', id) == 0 then return ghost(id) end
   mark.c = (mark.c or 0) + 1
   if head.crashes <= mark.c then
     mark.er = 'its worker was lost ' .. mark.c .. ' times'
@@ -28,6 +29,7 @@ for _, holder in ipairs(call('ZRANGE', K .. 'leases', '-inf', now, 'BYSCORE')) d
   lost = lost + taken
   if taken == #held then
     call('ZREM', K .. 'leases', holder)
+    call('SREM', K .. 'holders', holder)
     if 0 < taken then expired = expired + 1 end
   end
 end
@@ -80,51 +82,10 @@ local function free_keys()
 end
 free_keys()
 
--- What cannot be: jobs that count as running or ready and are nowhere. Something else than these
--- scripts must have been at work; the places win over the counts.
-local repaired = 0
-local function stored(state)
-  return tonumber(call('HGET', K .. 'counts', state) or '0') + (delta[state] or 0)
-end
-
-local function repair_running()
-  local held = 0
-  for _, holder in ipairs(call('ZRANGE', K .. 'leases', 0, -1)) do
-    held = held + call('HLEN', K .. 'held:' .. holder)
-  end
-  if held ~= stored('running') then
-    count('running', held - stored('running'))
-    repaired = repaired + 1
-  end
-end
-
-local function repair_ready()
-  if stored('ready') <= 0 or 0 < #returned + #freed then return end
-  if 0 < call('SCARD', K .. 'aside') then return end
-  for _, lane in ipairs(lanes_in_order()) do
-    if 0 < call('LLEN', K .. 'lane:' .. lane) then return end
-  end
-  if conf.tenants then
-    call('DEL', K .. 'lens', K .. 'credit')
-    for p in string.gmatch(conf.prios, '%d') do call('DEL', K .. 'ring:' .. p) end
-  end
-  local standing = 0
-  local scanned = call('HSCAN', K .. 'jobs', '0', 'COUNT', limit)
-  local found = scanned[2]
-  for i = 1, #found, 2 do
-    local id, head, mark = found[i], head_of(head_text(found[i + 1])), mark_of(found[i])
-    if state_of(id, mark, head) == 'ready' then
-      push_tail(next(mark) and id .. '*' or id, head)
-      standing = standing + 1
-    end
-  end
-  -- Where not all were looked at, the next sweep that finds the lanes empty goes on.
-  if scanned[1] == '0' then count('ready', standing - stored('ready')) end
-  repaired = repaired + math.max(standing, 1)
-end
-repair_running()
-repair_ready()
+write()
+local repaired = repair(limit)
 count('t.repaired', repaired)
+write()
 
 -- Whoever was woken and then lost took the wake-up along; jobs that wait are announced again.
 if 0 < tonumber(call('HGET', K .. 'counts', 'ready') or '0') then woken = true end

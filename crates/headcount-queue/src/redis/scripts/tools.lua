@@ -16,9 +16,10 @@ end
 -- The head of a stored job: what the scripts must know of its spec. A job with defaults has none.
 local PLAIN = { p = '5', t = '', keep = 0, crashes = 3, key = '', span = '', ukey = '' }
 
+-- A job that is gone has no head either: whoever meets it passes on, instead of failing for ever.
 local function head_text(body)
-  if string.byte(body, 15) == 10 then return '' end
-  return string.sub(body, 16, string.find(body, '\n', 16, true) - 1)
+  local from = body and string.find(body, '\n', 15, true)
+  return from and string.sub(body, 16, from - 1) or ''
 end
 
 local function head_of(text)
@@ -70,11 +71,12 @@ local function meet_tenants()
   set_conf('tenants', true)
   for p in string.gmatch(conf.prios, '%d') do
     local entries = call('LRANGE', lane_key(p, ''), 0, -1)
-    local live = 0
-    for _, entry in ipairs(entries) do
-      if not (conf.tombs and call('HEXISTS', K .. 'tombs', string.sub(entry, 1, 32)) == 1) then
-        live = live + 1
-      end
+    local live, seen = #entries, {}
+    for _, entry in ipairs(conf.tombs and entries or {}) do
+      local id = string.sub(entry, 1, 32)
+      -- An id may stand behind its own tombstone.
+      if not seen[id] then live = live - tonumber(call('HGET', K .. 'tombs', id) or '0') end
+      seen[id] = true
     end
     if 0 < live then
       call('RPUSH', K .. 'ring:' .. p, '')
@@ -242,7 +244,7 @@ local function unblocked(id, mark, head)
   call('ZREM', K .. 'in:blocked', id)
   count('blocked', -1)
   mark.s = nil
-  if now < mark.due then
+  if now < (mark.due or 0) then
     delay(id, mark, head, 'scheduled')
   else
     mark.due = now
@@ -263,9 +265,13 @@ local function tell_all()
     table.sort(waiting)
     for _, other in ipairs(waiting) do
       if call('SREM', K .. 'needs:' .. other, id) == 1 then
-        local mark = mark_of(other)
-        local head = head_of(head_text(call('HGET', K .. 'jobs', other)))
-        if not well and mark.dep == 's' then
+        local mark, body = mark_of(other), call('HGET', K .. 'jobs', other)
+        local head = head_of(head_text(body))
+        if not body then
+          mark.s = 'blocked'
+          forget(other, head, mark)
+          count('t.repaired', 1)
+        elseif not well and mark.dep == 's' then
           mark.er = error_text
           ended(other, head, mark, 'dead')
         elseif call('EXISTS', K .. 'needs:' .. other) == 0 then
@@ -285,7 +291,8 @@ local function unheld(id, value)
   local plus = string.find(value, '+', 1, true)
   local text = plus and string.sub(value, plus + 1)
   return {
-    epoch = tonumber(epoch), place = tonumber(place), started = tonumber(started), text = text,
+    epoch = tonumber(epoch) or 0, place = tonumber(place) or 0, started = tonumber(started),
+    text = text,
   }
 end
 

@@ -44,8 +44,8 @@ use crate::{Proposal, Situation, Timestamp};
 const TASKS_MIN: f64 = 80.0;
 /// Tasks in the first window, in one that raises doubts, and in those of a bound pool.
 const TASKS_MIN_SURE: f64 = 200.0;
-/// Tasks that are enough where all take about as long, and the variance of the logarithms from which
-/// on they do not: fewer tasks say as much there, and long ones are few.
+/// Tasks that are enough where all take about as long, and the variance of the logarithms from
+/// which on they do not: fewer tasks say as much there, and long ones are few.
 const TASKS_MIN_ALIKE: f64 = 40.0;
 const LOG_VARIANCE_ALIKE: f64 = 0.25;
 /// Service times that the first window lasts: a shorter one holds the short tasks only.
