@@ -5,6 +5,7 @@
 //! holder asks the store what it holds, and gives back what it has not heard of. It asks again
 //! some time later, because a call that was given up may be carried out after that.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use headcount_core::jobs::port::{Ending, Listing, Settlement, StoreError};
@@ -55,12 +56,23 @@ impl Doubt {
 }
 
 async fn give_back_unknown(shared: &Shared) -> Result<(), StoreError> {
+    // Looked at first: what is settled during the look was known, and needs no word of ours.
+    let (holder, known) = {
+        let held = lock(&shared.held);
+        (held.holder, held.runs.keys().copied().collect::<BTreeSet<_>>())
+    };
+    let given_back = |job: &JobRecord| {
+        let (by, epoch) = job.held?;
+        let ending = Ending::Release { checkpoint: None };
+        let is_unknown = by == holder && !known.contains(&(job.id, epoch));
+        is_unknown.then_some(Settlement { id: job.id, epoch, ending })
+    };
     let mut cursor = None;
     let mut unknown = Vec::new();
     loop {
         let (state, limit) = (State::Running, Listing::LIMIT_MAX);
         let page = shared.store().list(shared.name(), Listing::In { state, cursor, limit }).await?;
-        unknown.extend(page.jobs.iter().filter_map(|job| given_back(shared, job)));
+        unknown.extend(page.jobs.iter().filter_map(given_back));
         cursor = page.next;
         if cursor.is_none() {
             break;
@@ -69,15 +81,6 @@ async fn give_back_unknown(shared: &Shared) -> Result<(), StoreError> {
     if unknown.is_empty() {
         return Ok(());
     }
-    let holder = lock(&shared.held).holder;
     // One that has ended meanwhile is stale, and rightly so.
     shared.store().settle(shared.name(), holder, unknown).await.map(drop)
-}
-
-fn given_back(shared: &Shared, job: &JobRecord) -> Option<Settlement> {
-    let (holder, epoch) = job.held?;
-    let held = lock(&shared.held);
-    let is_unknown = holder == held.holder && !held.runs.contains_key(&(job.id, epoch));
-    let ending = Ending::Release { checkpoint: None };
-    is_unknown.then_some(Settlement { id: job.id, epoch, ending })
 }

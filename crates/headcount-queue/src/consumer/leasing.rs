@@ -1,5 +1,6 @@
 //! The loop that takes jobs: as many as there are free slots, when there are any.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use tokio::select;
 use tokio::time::{Instant, sleep};
 
 use super::doubt::Doubt;
+use super::gather::Gathering;
 use super::keeping::audit;
 use super::pause::Pause;
 use super::shared::Shared;
@@ -34,6 +36,7 @@ pub(super) async fn lease_loop(shared: &Arc<Shared>) {
     let mut pause = Pause::new();
     let mut fruitless = Fruitless::default();
     let mut doubt = Doubt::default();
+    let mut tick = pin!(sleep(Duration::ZERO));
     while shared.is_taking() {
         doubt.settle(shared).await;
         let free = free_slots(shared);
@@ -52,9 +55,13 @@ pub(super) async fn lease_loop(shared: &Arc<Shared>) {
             Ok(catch) => {
                 pause.reset();
                 let (count, again_in) = (catch.leased.jobs.len(), catch.leased.again_in);
-                hand_over(shared, catch);
-                if count < free {
-                    fruitless.took(count);
+                fruitless.took(count);
+                if count == free {
+                    let gathering = Gathering::begin(shared, count);
+                    hand_over(shared, catch);
+                    gathering.until_enough(tick.as_mut()).await;
+                } else {
+                    hand_over(shared, catch);
                     until_work(shared, again_in, &mut fruitless).await;
                 }
             }

@@ -10,6 +10,7 @@
 mod handle;
 
 mod doubt;
+mod gather;
 mod leasing;
 mod settling;
 

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use super::builder::{ConsumerBuilder, Listener, Timing};
 use super::events::{ConsumerEvent, Drained, Ended};
+use super::gather::Gather;
 use super::slots::Slots;
 use super::tally::Tally;
 use super::verdict::{End, ending, told};
@@ -43,6 +44,7 @@ pub(super) struct Shared {
     /// Rung when there is an alarm before the one that is waited for.
     pub(super) alarm_bell: Notify,
     pub(super) next_alarm: Mutex<Option<Instant>>,
+    pub(super) gather: Gather,
     pub(super) held: Mutex<Held>,
     pub(super) ended: Mutex<Vec<(Arc<Run>, Settlement)>>,
     pub(super) backlog: Mutex<Option<(Instant, QueueStats)>>,
@@ -103,6 +105,7 @@ impl Shared {
             renew_bell: Notify::new(),
             alarm_bell: Notify::new(),
             next_alarm: Mutex::new(None),
+            gather: Gather::default(),
             held: Mutex::new(held),
             ended: Mutex::default(),
             backlog: Mutex::default(),
@@ -154,19 +157,30 @@ impl Shared {
             return None;
         };
         let (how, error) = told(&ending);
+        let took = run.grip.leased.elapsed();
+        self.gather.ended(took);
         self.tally.ended(how);
         self.tell_with(|| ConsumerEvent::Ended {
             id: run.id(),
             kind: run.job.spec.kind.clone(),
             how,
-            took: run.grip.leased.elapsed(),
+            took,
             error: error.map(str::to_owned),
         });
         self.tally.unsettled.add(1);
         let settlement = Settlement { id: run.id(), epoch: run.grip.epoch, ending };
         lock(&self.ended).push((Arc::clone(run), settlement));
-        self.ended_bell.notify_one();
+        if !self.gather.is_on() {
+            self.ended_bell.notify_one();
+        }
         Some(how)
+    }
+
+    /// There may be a free slot more.
+    pub(super) fn slot_freed(&self) {
+        if self.gather.is_enough(|| self.slots.free()) {
+            self.slot_bell.notify_one();
+        }
     }
 
     /// The store needs to hear nothing of it: somebody else has it by now.

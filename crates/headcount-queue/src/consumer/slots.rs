@@ -89,8 +89,19 @@ impl Slots for TaskSlots {
     }
 
     fn run(&self, work: Work) {
-        self.busy.fetch_add(1, Ordering::AcqRel);
-        let slot = Slot(Arc::clone(&self.busy));
-        self.runtime.spawn(async move { work.run_in(slot).await });
+        self.run_all(vec![work]);
+    }
+
+    /// One task begins the others: a runtime is woken once from outside, and passes on from within
+    /// what its threads have no time for.
+    fn run_all(&self, works: Vec<Work>) {
+        self.busy.fetch_add(works.len(), Ordering::AcqRel);
+        let works = works.into_iter().map(|work| (work, Slot(Arc::clone(&self.busy))));
+        let works: Vec<(Work, Slot)> = works.collect();
+        self.runtime.spawn(async move {
+            for (work, slot) in works {
+                tokio::spawn(work.run_in(slot));
+            }
+        });
     }
 }

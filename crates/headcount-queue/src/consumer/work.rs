@@ -140,7 +140,7 @@ struct FreedFirst<S> {
 impl<S> Drop for FreedFirst<S> {
     fn drop(&mut self) {
         drop(self.slot.take());
-        self.shared.slot_bell.notify_one();
+        self.shared.slot_freed();
     }
 }
 

@@ -47,8 +47,8 @@ const READING: &[&str] = &[
 
 /// What scripts that write call, and the waiting.
 const WRITING: &[&str] = &[
-    "bzpopmin", "del", "hdel", "hincrby", "hset", "lmove", "lpop", "lpush", "lrem", "rpush",
-    "sadd", "set", "srem", "zadd", "zrem",
+    "bzpopmin", "del", "hdel", "hincrby", "hset", "hsetnx", "lmove", "lpop", "lpush", "lrem",
+    "rpush", "sadd", "set", "srem", "zadd", "zrem",
 ];
 
 /// The rule, as a line of an ACL file, for a user with that role: exactly what the scripts use, on

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use headcount_core::Clock;
 use headcount_core::jobs::port::{Settled, StoreError, Submitted};
@@ -63,10 +64,7 @@ impl Calls {
 
     /// A call of the script for this queue, to which its words are added.
     pub(super) fn command(&self, script: &Script, queue: &Label) -> Cmd {
-        let now = self.clock.as_ref().map_or(0, |clock| clock.now().as_nanos() / 1_000_000);
-        let mut command = bare_command(script, queue);
-        command.arg(now);
-        command
+        command(self.clock.as_ref(), script, queue)
     }
 
     /// Runs a script. After a restart the server knows none; then it is told first.
@@ -109,6 +107,15 @@ impl Calls {
         let mut add = redis::cmd("SADD");
         add.arg(QUEUES).arg(queue.as_str());
         self.link.ask(&add).await.map(drop)
+    }
+
+    /// How long until a lease may find something, if nobody acts.
+    pub(super) async fn peek(&self, queue: &Label) -> Result<Option<Duration>, StoreError> {
+        if !self.open(queue, false).await? {
+            return Ok(None);
+        }
+        let answer = self.run(&SCRIPTS.peek, &self.command(&SCRIPTS.peek, queue)).await?;
+        Ok(u64::try_from(read::number(&answer)?).ok().map(Duration::from_millis))
     }
 
     /// A connection made anew may lead to another server, which knows other queues.
@@ -272,6 +279,14 @@ where
         let own = answers.by_ref().take(call.parts.len()).collect();
         call.answer(Ok(own));
     }
+}
+
+/// A call of the script at the time of this clock, or of the store's when there is none.
+pub(super) fn command(clock: Option<&Arc<dyn Clock>>, script: &Script, queue: &Label) -> Cmd {
+    let now = clock.map_or(0, |clock| clock.now().as_nanos() / 1_000_000);
+    let mut command = bare_command(script, queue);
+    command.arg(now);
+    command
 }
 
 fn bare_command(script: &Script, queue: &Label) -> Cmd {

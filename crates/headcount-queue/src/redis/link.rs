@@ -4,9 +4,8 @@
 //! call makes a new one; attempts that fail keep a growing distance, with chance in it, so that a
 //! server which starts is not met by everybody at once. Between attempts calls fail at once.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use headcount_core::jobs::port::StoreError;

@@ -6,9 +6,9 @@
 mod options;
 mod store;
 mod address;
+mod homes;
 mod link;
 mod calls;
-mod worker;
 mod scripts;
 mod write;
 mod read;

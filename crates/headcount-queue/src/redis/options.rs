@@ -23,7 +23,8 @@ pub struct RedisOptions {
     pub connect_timeout: Duration,
     /// How long an answer may take. The default is 5 s.
     pub reply_timeout: Duration,
-    /// How many connections carry commands; waiting has its own. The default is 2.
+    /// How many connections carry the commands of each runtime that calls; waiting has its own. The
+    /// default is 1: what is called together then travels together.
     pub connections: usize,
     /// The certificates, as PEM, that a server's must be signed by. The default is those that the
     /// machine trusts.
@@ -37,7 +38,7 @@ impl Default for RedisOptions {
         Self {
             connect_timeout: Duration::from_secs(2),
             reply_timeout: Duration::from_secs(5),
-            connections: 2,
+            connections: 1,
             ca_pem: None,
             clock: None,
         }

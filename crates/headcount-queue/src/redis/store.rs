@@ -11,14 +11,12 @@ use headcount_core::jobs::port::{
 use headcount_core::jobs::{Holder, JobId, Label, QueueStats, Rules};
 use redis::{Cmd, Value};
 
-use super::address::Server;
 use super::calls::{Calls, QUEUES, prefix};
 use super::check::{self, Warning};
-use super::link::Link;
+use super::homes::Homes;
 use super::options::{ConnectError, RedisOptions};
 use super::read;
 use super::scripts::{SCRIPTS, Script};
-use super::worker::Worker;
 use super::write::{self, Parcel, Verdict};
 
 /// How many jobs a purge forgets at a time, so that others have their turn in between.
@@ -29,7 +27,7 @@ const PURGE_AT_ONCE: u64 = 5000;
 /// ```
 /// use headcount_queue::redis::{ConnectError, RedisOptions, RedisStore};
 ///
-/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// // With `redis://127.0.0.1:6379` and a server there, this is a store; `check` then tells what
 /// // of its settings could cost jobs.
 /// let address = "redis+sentinel://127.0.0.1:26379";
@@ -41,8 +39,7 @@ const PURGE_AT_ONCE: u64 = 5000;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct RedisStore {
-    calls: Arc<Calls>,
-    worker: Worker,
+    homes: Homes,
     url: String,
 }
 
@@ -53,19 +50,17 @@ impl RedisStore {
     /// `redis+sentinel://host:port,host:port/name` for the primary that Sentinels call by that
     /// name; `redis+cluster://host:port,host:port` for a Cluster.
     ///
+    /// Calls are driven by the runtime in which they are made, which needs its I/O and time enabled
+    /// (`enable_all`), or on a thread of the store's own where there is none.
+    ///
     /// # Errors
     ///
     /// [`ConnectError`] says what is wrong with the address or the server.
     pub async fn connect(url: &str, options: RedisOptions) -> Result<Self, ConnectError> {
-        let server = Server::at(url, &options)?;
-        let worker =
-            Worker::start().map_err(|error| ConnectError::Unreachable(error.to_string()))?;
-        let clock = options.clock.clone();
-        let link = Arc::new(Link::new(server, options));
-        let calls = Arc::new(Calls::new(Arc::clone(&link), clock));
-        let usable = worker.handle().spawn(async move { check::usable(&link).await });
-        usable.await.map_err(|error| ConnectError::Unreachable(error.to_string()))??;
-        Ok(Self { calls, worker, url: without_login(url) })
+        let homes = Homes::at(url, options)?;
+        let usable = homes.run(|calls| async move { Ok(check::usable(&calls.link).await) }).await;
+        usable.map_err(|error| ConnectError::Unreachable(error.to_string()))??;
+        Ok(Self { homes, url: without_login(url) })
     }
 
     /// What of the server's settings could cost jobs. It works nevertheless.
@@ -74,8 +69,9 @@ impl RedisStore {
     ///
     /// [`StoreError`] when the server does not answer.
     pub async fn check(&self) -> Result<Vec<Warning>, StoreError> {
-        let link = Arc::clone(&self.calls.link);
-        self.worker.run(async move { check::warnings(&link, machine_millis).await }).await
+        let look =
+            |calls: Arc<Calls>| async move { check::warnings(&calls.link, machine_millis).await };
+        self.homes.run(look).await
     }
 
     /// Runs a script for a queue that exists; for one that does not, there is no answer.
@@ -86,17 +82,16 @@ impl RedisStore {
         script: &'static Script,
         words: impl FnOnce(&mut Cmd),
     ) -> Result<Option<Value>, StoreError> {
-        let mut command = self.calls.command(script, queue);
+        let mut command = self.homes.command(script, queue);
         words(&mut command);
-        let (calls, queue) = (Arc::clone(&self.calls), queue.clone());
-        self.worker
-            .run(async move {
-                match calls.open(&queue, begin).await? {
-                    true => calls.run(script, &command).await.map(Some),
-                    false => Ok(None),
-                }
-            })
-            .await
+        let queue = queue.clone();
+        let run = |calls: Arc<Calls>| async move {
+            match calls.open(&queue, begin).await? {
+                true => calls.run(script, &command).await.map(Some),
+                false => Ok(None),
+            }
+        };
+        self.homes.run(run).await
     }
 
     async fn list_state(&self, queue: &Label, listing: Listing) -> Result<Page, StoreError> {
@@ -180,16 +175,6 @@ impl RedisStore {
         };
         self.steer_with(queue, false, words).await
     }
-
-    /// How long until a lease may find something, if nobody acts.
-    async fn peek(&self, queue: &Label) -> Result<Option<Duration>, StoreError> {
-        match self.run(queue, false, &SCRIPTS.peek, |_| {}).await? {
-            Some(answer) => {
-                Ok(u64::try_from(read::number(&answer)?).ok().map(Duration::from_millis))
-            }
-            None => Ok(None),
-        }
-    }
 }
 
 impl Backend for RedisStore {
@@ -200,25 +185,33 @@ impl Backend for RedisStore {
             }
             let parcels: Vec<Parcel> = jobs.iter().map(Parcel::of).collect();
             let bytes = parcels.iter().map(|parcel| parcel.body.len()).sum();
-            let batcher = &self.calls.of(queue).submits;
-            let (calls, queue) = (Arc::clone(&self.calls), queue.clone());
-            let send = move |load| {
-                let (calls, queue) = (Arc::clone(&calls), queue.clone());
-                async move { calls.submit(&queue, load).await }
+            let queue = queue.clone();
+            let submit = |calls: Arc<Calls>| async move {
+                let batcher = Arc::clone(&calls.of(&queue).submits);
+                let send = move |load| {
+                    let (calls, queue) = (Arc::clone(&calls), queue.clone());
+                    async move { calls.submit(&queue, load).await }
+                };
+                batcher.join(parcels, bytes, send).await
             };
-            batcher.join(self.worker.handle(), parcels, bytes, send).await
+            self.homes.run(submit).await
         })
     }
 
     fn lease<'a>(&'a self, queue: &'a Label, ask: LeaseAsk) -> Reply<'a, Leased> {
         Box::pin(async move {
-            let words = |command: &mut Cmd| {
-                command.arg(ask.holder.to_string()).arg(write::millis(ask.ttl)).arg(ask.jobs_max);
+            let mut command = self.homes.command(&SCRIPTS.lease, queue);
+            command.arg(ask.holder.to_string()).arg(write::millis(ask.ttl)).arg(ask.jobs_max);
+            let (queue, jobs_max) = (queue.clone(), ask.jobs_max);
+            let take = |calls: Arc<Calls>| async move {
+                calls.open(&queue, true).await?;
+                let leased = read::leased(calls.run(&SCRIPTS.lease, &command).await?)?;
+                if leased.jobs.len() < jobs_max && leased.again_in != Some(Duration::ZERO) {
+                    calls.of(&queue).waiters.left_nothing(leased.again_in);
+                }
+                Ok(leased)
             };
-            match self.run(queue, true, &SCRIPTS.lease, words).await? {
-                Some(answer) => read::leased(answer),
-                None => Ok(Leased::default()),
-            }
+            self.homes.run(take).await
         })
     }
 
@@ -253,13 +246,16 @@ impl Backend for RedisStore {
                 settlements.into_iter().map(|settlement| Verdict::of(holder, settlement));
             let verdicts: Vec<Verdict> = verdicts.collect();
             let bytes = verdicts.iter().map(|verdict| verdict.bytes.len()).sum();
-            let batcher = &self.calls.of(queue).endings;
-            let (calls, queue) = (Arc::clone(&self.calls), queue.clone());
-            let send = move |load| {
-                let (calls, queue) = (Arc::clone(&calls), queue.clone());
-                async move { calls.settle(&queue, load).await }
+            let queue = queue.clone();
+            let settle = |calls: Arc<Calls>| async move {
+                let batcher = Arc::clone(&calls.of(&queue).endings);
+                let send = move |load| {
+                    let (calls, queue) = (Arc::clone(&calls), queue.clone());
+                    async move { calls.settle(&queue, load).await }
+                };
+                batcher.join(verdicts, bytes, send).await
             };
-            batcher.join(self.worker.handle(), verdicts, bytes, send).await
+            self.homes.run(settle).await
         })
     }
 
@@ -278,16 +274,12 @@ impl Backend for RedisStore {
     fn stats<'a>(&'a self, queue: &'a Label) -> Reply<'a, QueueStats> {
         Box::pin(async move {
             // Asked even of a queue that is not there: the answer tells the store's time.
-            let command = self.calls.command(&SCRIPTS.stats, queue);
-            let (calls, queue) = (Arc::clone(&self.calls), queue.clone());
-            let answer = self
-                .worker
-                .run(async move {
-                    calls.open(&queue, false).await?;
-                    calls.run(&SCRIPTS.stats, &command).await
-                })
-                .await?;
-            read::stats(answer)
+            let queue = queue.clone();
+            let count = |calls: Arc<Calls>| async move {
+                calls.open(&queue, false).await?;
+                calls.run(&SCRIPTS.stats, &calls.command(&SCRIPTS.stats, &queue)).await
+            };
+            read::stats(self.homes.run(count).await?)
         })
     }
 
@@ -321,10 +313,9 @@ impl Backend for RedisStore {
 
     fn rules<'a>(&'a self, queue: &'a Label) -> Reply<'a, Rules> {
         Box::pin(async move {
-            let link = Arc::clone(&self.calls.link);
             let mut get = redis::cmd("GET");
             get.arg(format!("{}rules", prefix(queue)));
-            match self.worker.run(async move { link.ask(&get).await }).await? {
+            match self.homes.run(|calls| async move { calls.link.ask(&get).await }).await? {
                 Value::Nil => Ok(Rules::default()),
                 answer => serde_json::from_str(read::text(&answer)?).map_err(|error| {
                     StoreError::Format(format!("the rules of the queue are none: {error}"))
@@ -335,11 +326,10 @@ impl Backend for RedisStore {
 
     fn queues(&self) -> Reply<'_, Vec<Label>> {
         Box::pin(async move {
-            let link = Arc::clone(&self.calls.link);
             let mut members = redis::cmd("SMEMBERS");
             members.arg(QUEUES);
-            let answer = self.worker.run(async move { link.ask(&members).await }).await?;
-            let names = match answer {
+            let ask = |calls: Arc<Calls>| async move { calls.link.ask(&members).await };
+            let names = match self.homes.run(ask).await? {
                 Value::Set(names) | Value::Array(names) => names,
                 other => return Err(read::strange("the set of queues", &other)),
             };
@@ -354,15 +344,21 @@ impl Backend for RedisStore {
 
     fn wait<'a>(&'a self, queue: &'a Label, most: Duration) -> Reply<'a, ()> {
         Box::pin(async move {
-            let most = match self.peek(queue).await? {
-                Some(wait) if wait.is_zero() => return Ok(()),
-                Some(wait) => wait.min(most),
-                None => most,
+            let queue = queue.clone();
+            let wait = |calls: Arc<Calls>| async move {
+                let waiters = Arc::clone(&calls.of(&queue).waiters);
+                let again_in = match waiters.just_left_nothing() {
+                    Some(left) => left.again_in,
+                    None => calls.peek(&queue).await?,
+                };
+                let most = match again_in {
+                    Some(wait) if wait.is_zero() => return Ok(()),
+                    Some(wait) => wait.min(most),
+                    None => most,
+                };
+                waiters.wait(&calls.link, format!("{}wake", prefix(&queue)), most).await
             };
-            let waiters = Arc::clone(&self.calls.of(queue).waiters);
-            let (link, key) = (Arc::clone(&self.calls.link), format!("{}wake", prefix(queue)));
-            let wait = async move { waiters.wait(&link, key, most).await };
-            self.worker.run_while_awaited(wait).await
+            self.homes.run(wait).await
         })
     }
 }

@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use headcount_core::jobs::port::StoreError;
 use redis::Value;
@@ -20,21 +20,44 @@ use super::link::{Link, Wire};
 /// How long the connection blocks at most; after that it looks whether anybody still waits.
 const BLOCK: Duration = Duration::from_secs(2);
 
+/// How long what a lease found is worth believing.
+const FRESH: Duration = Duration::from_millis(10);
+
 /// Those in this process who wait at one queue.
 #[derive(Default)]
 pub(super) struct Waiters {
     inside: Mutex<Inside>,
 }
 
+/// What a lease left: nothing that could be leased at once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LeftNothing {
+    at: Instant,
+    /// How long until something is due.
+    pub(super) again_in: Option<Duration>,
+}
+
 #[derive(Default)]
 struct Inside {
     waiting: VecDeque<oneshot::Sender<Result<(), StoreError>>>,
     listening: bool,
+    left: Option<LeftNothing>,
     /// The connection, while nobody listens on it.
     wire: Option<Wire>,
 }
 
 impl Waiters {
+    /// A lease left nothing that could be leased before this span is over, or before a sign.
+    pub(super) fn left_nothing(&self, again_in: Option<Duration>) {
+        self.lock().left = Some(LeftNothing { at: Instant::now(), again_in });
+    }
+
+    /// The same, asked right after the lease. Whoever waits then need not look for work: what came
+    /// since has given a sign.
+    pub(super) fn just_left_nothing(&self) -> Option<LeftNothing> {
+        self.lock().left.take().filter(|left| left.at.elapsed() < FRESH)
+    }
+
     /// Returns when there is a sign, or after `most`.
     pub(super) async fn wait(
         self: &Arc<Self>,

@@ -116,3 +116,46 @@ fn a_delayed_job_begins_when_it_is_due() {
         assert!(delay <= began && began < delay + SECOND / 10, "{began:?}");
     });
 }
+
+#[test]
+fn short_jobs_of_a_backlog_are_leased_and_settled_by_the_slotful() {
+    story(async {
+        let line = Line::new();
+        let queue = line.queue();
+        // They end one after the other, as on several threads.
+        let handler = |turns: u32, _ctx| async move {
+            for _ in 0..turns {
+                tokio::task::yield_now().await;
+            }
+            Ok(())
+        };
+        queue.handle("work", handler).unwrap();
+        let jobs: Vec<_> = (0..1000).map(|number| queue.submit("work", &(number % 10))).collect();
+        queue.submit_many(jobs).await.unwrap();
+        let consumer = consumer(&queue, 10);
+        sleep(SECOND).await;
+        assert_eq!(consumer.stats().done_total, 1000);
+        let calls = line.calls();
+        let (leases, settles) = (&calls.leases, &calls.settles);
+        assert!(leases.load(Ordering::Relaxed) <= 150, "{leases:?}");
+        assert!(settles.load(Ordering::Relaxed) <= 150, "{settles:?}");
+    });
+}
+
+#[test]
+fn a_long_job_among_short_ones_holds_up_nobody() {
+    story(async {
+        let queue = Line::new().queue();
+        queue
+            .handle("work", |seconds: u32, _ctx| async move {
+                sleep(seconds * SECOND).await;
+                Ok(())
+            })
+            .unwrap();
+        let jobs = (0..400).map(|number| queue.submit("work", &(u32::from(number < 3) * 60)));
+        queue.submit_many(jobs.collect::<Vec<_>>()).await.unwrap();
+        let consumer = consumer(&queue, 4);
+        sleep(2 * SECOND).await;
+        assert_eq!(consumer.stats().done_total, 397);
+    });
+}

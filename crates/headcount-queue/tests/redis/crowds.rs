@@ -105,3 +105,17 @@ fn calls_that_come_together_travel_together() {
         assert!(calls.is_some_and(|calls| calls < 100), "{line:?}");
     });
 }
+
+#[test]
+fn the_sign_stays_for_what_a_lease_leaves_and_goes_with_the_last_job() {
+    let server = Server::start("");
+    block_on(async {
+        let store = connect(&server.url()).await;
+        store.enqueue(&queue(), jobs([1, 2, 3])).await.expect("it takes jobs");
+        for (jobs_max, sign) in [(2, 1), (2, 0), (2, 0)] {
+            store.lease(&queue(), ask(1, jobs_max)).await.expect("it hands out");
+            let found = server.ask("EXISTS headcount:{jobs}:wake");
+            assert_eq!(found, redis::Value::Int(sign));
+        }
+    });
+}

@@ -8,6 +8,7 @@ mod conformance;
 mod allowed;
 mod faults;
 mod crowds;
+mod runtimes;
 mod strangers;
 mod scene;
 mod repairs;

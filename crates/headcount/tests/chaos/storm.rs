@@ -43,6 +43,15 @@ pub(crate) struct Node {
     orders: Orders,
 }
 
+impl Node {
+    /// Unless it has ended by itself.
+    fn tell_to_stop(&mut self) {
+        if self.child.try_wait().expect("its own child").is_none() {
+            kill_process(Pid::from_child(&self.child), Signal::TERM).expect("it is not waited for");
+        }
+    }
+}
+
 impl Storm {
     pub(crate) fn new(directory: TempDir, store: String, wave: Wave) -> Self {
         let seed = 0x2545_f491_4f6c_dd1d;
@@ -172,8 +181,15 @@ impl Storm {
             self.signal(Signal::TERM);
         }
         let begin = Instant::now();
+        let mut ended = self.kills.len();
         self.revive_until(|storm| {
             assert!(begin.elapsed() < QUIET_MAX, "nodes do not stop");
+            // One that was told before it could listen died of it. Whoever came in its place has
+            // not been told.
+            if shared && ended < storm.kills.len() {
+                ended = storm.kills.len();
+                storm.nodes.iter_mut().for_each(Node::tell_to_stop);
+            }
             storm.gone()
         });
         let last = runtime.block_on(async {

@@ -80,6 +80,9 @@ if usual and not (next_due and tonumber(next_due) <= now) then
   if 0 < left then
     again = 0
     call('ZADD', K .. 'wake', 0, 'w')
+  else
+    -- The sign of a job that came meanwhile and is taken by now would wake somebody for nothing.
+    call('DEL', K .. 'wake')
   end
   if #entries == 0 then return { epoch, now, again, {}, {}, {} } end
   local ids, bodies, marks = give(entries)
