@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use headcount_core::jobs::State;
 use headcount_core::jobs::port::Backend;
 use headcount_queue::conformance::cases;
+use redis::Value;
 
 use crate::server::{Server, free_port, until};
 use crate::subject::{at, block_on, connect, jobs, queue};
@@ -45,7 +46,11 @@ fn a_failover_by_sentinels_is_followed() {
     block_on(async {
         let store = connect(&url).await;
         store.enqueue(&queue(), jobs(0..100)).await.expect("it takes jobs");
-        primary.ask("WAIT 1 5000");
+        // What the replica has not heard of goes with the primary. (`WAIT` knows only of what its
+        // own connection wrote.)
+        until("the replica has them", || {
+            (replica.ask("HLEN headcount:{jobs}:jobs") == Value::Int(100)).then_some(())
+        });
         primary.kill();
 
         let begin = Instant::now();
