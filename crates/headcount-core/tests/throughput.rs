@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use headcount_core::{
-    Autoscaler, LogSums, Name, Observation, Policy, PolicyConfig, PoolSnapshot, Preset, Staffing,
-    Timestamp,
+    Autoscaler, Decision, LogSums, Name, Observation, Policy, PolicyConfig, PoolSnapshot, Preset,
+    Staffing, Timestamp,
 };
 
 const STEP: Duration = Duration::from_millis(1);
@@ -84,6 +84,24 @@ impl Plant {
         self.pool.busy = u32::try_from(self.tasks.len()).expect("few");
     }
 
+    /// One step, and what follows from it when it is time for a tick.
+    fn step_under(&mut self, autoscaler: &mut Autoscaler) {
+        self.step();
+        if self.now.is_multiple_of(TICK_STEPS) {
+            self.tick_under(autoscaler);
+        }
+    }
+
+    /// Asks the autoscaler, and goes by what it says.
+    fn tick_under(&mut self, autoscaler: &mut Autoscaler) -> Decision {
+        let decision = autoscaler.tick(&self.observation());
+        if let Some(staffing) = decision.resize() {
+            self.pool.ceiling = staffing.ceiling;
+            autoscaler.applied(&decision);
+        }
+        decision
+    }
+
     fn begin(&mut self) {
         self.begun += 1;
         let differs = [0.5, 1.5, 0.75, 1.25, 1.0][usize::try_from(self.begun % 5).expect("few")];
@@ -123,14 +141,7 @@ fn ceilings(world: World, at: &[u64]) -> Vec<u32> {
     let (mut plant, mut autoscaler) = (Plant::new(world), autoscaler());
     let mut seen = Vec::new();
     for now in 1..=*at.last().expect("some time") {
-        plant.step();
-        if now % TICK_STEPS == 0 {
-            let decision = autoscaler.tick(&plant.observation());
-            if let Some(staffing) = decision.resize() {
-                plant.pool.ceiling = staffing.ceiling;
-                autoscaler.applied(&decision);
-            }
-        }
+        plant.step_under(&mut autoscaler);
         if at.contains(&now) {
             seen.push(plant.pool.ceiling);
         }
@@ -202,13 +213,9 @@ fn within_eight(world: World) -> [Vec<u32>; 2] {
         }
         plant.step();
         if now % TICK_STEPS == 0 {
-            let decision = autoscaler.tick(&plant.observation());
+            let decision = plant.tick_under(&mut autoscaler);
             if let Some(wanted) = decision.proposal.wanted {
                 asked[usize::from(is_later)].push(wanted.ceiling);
-            }
-            if let Some(staffing) = decision.resize() {
-                plant.pool.ceiling = staffing.ceiling;
-                autoscaler.applied(&decision);
             }
         }
     }
@@ -246,14 +253,7 @@ fn slow_hiring_does_not_end_a_try() {
         if now == 5000 {
             plant.world.knee = 1e9;
         }
-        plant.step();
-        if now % TICK_STEPS == 0 {
-            let decision = autoscaler.tick(&plant.observation());
-            if let Some(staffing) = decision.resize() {
-                plant.pool.ceiling = staffing.ceiling;
-                autoscaler.applied(&decision);
-            }
-        }
+        plant.step_under(&mut autoscaler);
     }
     assert!(200 <= plant.pool.ceiling, "{} where 256 are of use", plant.pool.ceiling);
 }

@@ -37,7 +37,7 @@ fn a_policy_that_is_none_or_has_decided_nothing_is_refused() {
     let damaged = r#"{"pool":"a","policy":{},"notes":[1]}"#;
     check(damaged, "bad.jsonl:2: pool a: the notes are damaged or cut off");
     place.record("run.jsonl", RecorderConfig::default());
-    let whole = place.read("run.jsonl");
+    let whole = place.found("run.jsonl");
     let two: Vec<&str> = whole.lines().take(2).collect();
     place.write("bad.jsonl", &(two.join("\n") + "\n"));
     place.check(&["bad.jsonl"], 2, "nothing was decided in it; there is nothing to replay");
@@ -47,7 +47,7 @@ fn a_policy_that_is_none_or_has_decided_nothing_is_refused() {
 fn a_last_line_that_was_cut_off_is_left_out_and_said() {
     let place = Place::new();
     place.record("run.jsonl", RecorderConfig::default());
-    let whole = place.read("run.jsonl");
+    let whole = place.found("run.jsonl");
     place.write("run.jsonl", &whole[..whole.len() - 9]);
     place.check(&["run.jsonl"], 0, "run.jsonl: its last line was cut off and is left out\n");
     place.check(&["run.jsonl", "--json"], 0, "\"cut_off\": true");
@@ -77,7 +77,7 @@ fn what_was_asked_for_must_be_there() {
 fn a_preset_that_does_not_fit_the_bounds_says_so_before_anything_is_told() {
     let place = Place::new();
     place.simulate("web.jsonl", &Preset::gopipe());
-    let text = place.read("web.jsonl").replacen("\"workers_max\":8", "\"workers_max\":0", 1);
+    let text = place.found("web.jsonl").replacen("\"workers_max\":8", "\"workers_max\":0", 1);
     place.write("web.jsonl", &text);
     place.check(&["web.jsonl", "--preset", "slo"], 2, "the recorded policy is refused");
 }

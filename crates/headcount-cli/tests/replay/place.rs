@@ -1,7 +1,6 @@
 //! A folder of its own for each test, with traces in it.
 
 use std::fmt::Write as _;
-use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -13,27 +12,19 @@ use headcount::{
 use headcount_sim::load::{Arrivals, Load, Sizes};
 use headcount_sim::run::{PoolSetup, Setup, Simulation};
 
-use crate::folder::Folder;
-
-/// A folder of its own.
-pub(crate) struct Place(Folder);
-
-impl Deref for Place {
-    type Target = Folder;
-
-    fn deref(&self) -> &Folder {
-        &self.0
-    }
-}
+pub(crate) use crate::folder::Folder as Place;
 
 impl Place {
-    pub(crate) fn new() -> Self {
-        Self(Folder::new())
+    /// What is in a file that must be there, with something in it.
+    pub(crate) fn found(&self, name: &str) -> String {
+        let text = self.read(name);
+        assert!(!text.is_empty(), "{name} has something in it");
+        text
     }
 
     /// Runs `headcount` here, and returns its exit code and all that it says.
     pub(crate) fn headcount(&self, words: &[&str]) -> (Option<i32>, String) {
-        let outcome = self.call(words, b"");
+        let outcome = self.execute(words, b"");
         (outcome.code, outcome.text() + &outcome.err)
     }
 

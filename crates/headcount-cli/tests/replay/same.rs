@@ -17,7 +17,7 @@ fn a_recorded_run_replays_byte_for_byte() {
 
 /// Changes the nth decision of a pool, and returns the line that it stands in.
 fn tamper(place: &Place, name: &str, nth: usize) -> usize {
-    let text = place.read(name);
+    let text = place.found(name);
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let decisions = lines.iter().enumerate().filter(|(_, line)| {
         line.starts_with("{\"pool\":\"mail\"") && line.contains("\"decision\"")

@@ -3,30 +3,14 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::ops::Deref;
 use std::process::{Child, ChildStderr, Command};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::folder::Folder;
+pub(crate) use crate::folder::Folder as Place;
 pub(crate) use crate::folder::Outcome;
 
-/// A folder of its own.
-pub(crate) struct Place(Folder);
-
-impl Deref for Place {
-    type Target = Folder;
-
-    fn deref(&self) -> &Folder {
-        &self.0
-    }
-}
-
 impl Place {
-    pub(crate) fn new() -> Self {
-        Self(Folder::new())
-    }
-
     pub(crate) fn fifo(&self, name: &str) {
         let made = Command::new("mkfifo").arg(self.path(name)).status().expect("mkfifo starts");
         assert!(made.success());
@@ -50,7 +34,7 @@ impl Place {
 
     /// Runs it with this input, to its end.
     pub(crate) fn run_with(&self, words: &[impl AsRef<OsStr>], input: &[u8]) -> Outcome {
-        self.call(&run(words), input)
+        self.execute(&run(words), input)
     }
 
     /// `headcount run` with these words, to be started here.

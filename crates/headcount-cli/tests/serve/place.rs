@@ -1,7 +1,6 @@
 //! A folder of its own for each test, in which servers run and commands are called.
 
 use std::io::{BufRead, BufReader, Read};
-use std::ops::Deref;
 use std::process::{Child, ChildStdout};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::folder::Folder;
+pub(crate) use crate::folder::Folder as Place;
 
 /// How long anything may take before a test fails.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
@@ -38,29 +37,14 @@ pub(crate) struct Outcome {
     pub(crate) err: String,
 }
 
-/// A folder of its own.
-pub(crate) struct Place(Folder);
-
-impl Deref for Place {
-    type Target = Folder;
-
-    fn deref(&self) -> &Folder {
-        &self.0
-    }
-}
-
 impl Place {
-    pub(crate) fn new() -> Self {
-        Self(Folder::new())
-    }
-
     /// Calls a command, to its end.
     pub(crate) fn call(&self, words: &[&str]) -> Outcome {
         self.call_with(words, "")
     }
 
     pub(crate) fn call_with(&self, words: &[&str], input: &str) -> Outcome {
-        let outcome = self.0.call(words, input.as_bytes());
+        let outcome = self.execute(words, input.as_bytes());
         Outcome { code: outcome.code, out: outcome.text(), err: outcome.err }
     }
 

@@ -1,29 +1,13 @@
 //! A folder of its own for each test, in which `headcount sim` is run.
 
-use std::ops::Deref;
-
-use crate::folder::{Folder, Outcome};
-
-/// A folder of its own.
-pub(crate) struct Place(Folder);
-
-impl Deref for Place {
-    type Target = Folder;
-
-    fn deref(&self) -> &Folder {
-        &self.0
-    }
-}
+pub(crate) use crate::folder::Folder as Place;
+use crate::folder::Outcome;
 
 impl Place {
-    pub(crate) fn new() -> Self {
-        Self(Folder::new())
-    }
-
     /// Runs `headcount sim` with these words, to its end.
     pub(crate) fn sim(&self, words: &str) -> Outcome {
         let words: Vec<&str> = std::iter::once("sim").chain(words.split_whitespace()).collect();
-        self.call(&words, b"")
+        self.execute(&words, b"")
     }
 
     /// Runs it, and it must go well.

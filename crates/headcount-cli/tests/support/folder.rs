@@ -17,9 +17,9 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// What it printed; what is no text is shown as such.
+    /// What it printed, which must be text.
     pub(crate) fn text(&self) -> String {
-        String::from_utf8_lossy(&self.out).into_owned()
+        String::from_utf8(self.out.clone()).expect("it prints text")
     }
 }
 
@@ -55,14 +55,14 @@ impl Folder {
     }
 
     /// Runs `headcount` with these words and this input, to its end.
-    pub(crate) fn call(&self, words: &[impl AsRef<OsStr>], input: &[u8]) -> Outcome {
+    pub(crate) fn execute(&self, words: &[impl AsRef<OsStr>], input: &[u8]) -> Outcome {
         let mut child = self.command(words).spawn().expect("headcount starts");
         let mut stdin = child.stdin.take().expect("it has an input");
         // It may refuse before it has read everything.
         let _unread = stdin.write_all(input);
         drop(stdin);
         let output = child.wait_with_output().expect("it ends");
-        let err = String::from_utf8_lossy(&output.stderr).into_owned();
+        let err = String::from_utf8(output.stderr).expect("it speaks text");
         Outcome { code: output.status.code(), out: output.stdout, err }
     }
 }
