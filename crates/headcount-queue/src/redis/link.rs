@@ -17,6 +17,7 @@ use tokio::time::{Instant, timeout};
 use super::address::Server;
 use super::faults::{is_broken, store_error};
 use super::options::RedisOptions;
+use super::vigil::Vigil;
 
 const DISTANCE_MIN: Duration = Duration::from_millis(50);
 const DISTANCE_MAX: Duration = Duration::from_secs(1);
@@ -30,6 +31,7 @@ pub(super) struct Link {
     /// How often a connection was made; whoever remembers something of a server asks.
     made: AtomicU64,
     pause: Mutex<Pause>,
+    vigil: Vigil,
 }
 
 #[derive(Default)]
@@ -72,6 +74,7 @@ impl Link {
             turn: AtomicUsize::new(0),
             made: AtomicU64::new(0),
             pause: Mutex::default(),
+            vigil: Vigil::default(),
         }
     }
 
@@ -89,7 +92,8 @@ impl Link {
     pub(super) async fn ask_raw(&self, command: &Cmd) -> RedisResult<Value> {
         let at = self.turn.fetch_add(1, Ordering::Relaxed) % self.slots.len();
         let (mut wire, number) = self.wire(&self.slots[at]).await?;
-        let answer = match timeout(self.options.reply_timeout, wire.send(command)).await {
+        let answered = self.vigil.until(wire.send(command));
+        let answer = match timeout(self.options.reply_timeout, answered).await {
             Ok(answer) => answer.and_then(Value::extract_error),
             Err(_) => Err(silent("no answer", self.options.reply_timeout)),
         };

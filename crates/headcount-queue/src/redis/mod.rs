@@ -8,6 +8,7 @@ mod store;
 mod address;
 mod homes;
 mod link;
+mod vigil;
 mod calls;
 mod scripts;
 mod write;
