@@ -3,6 +3,7 @@
 //! Growing is over when as many tasks run at once as there shall be workers. Shrinking is over
 //! when the threads are gone. Who is not done within three seconds is reported with three seconds.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Elastic;
@@ -15,6 +16,10 @@ use super::ours;
 
 /// How long a resize may take before it is reported as that long.
 const RESIZE_MAX: Duration = Duration::from_secs(3);
+
+/// How long workers have nothing to do before they are too many. All of them sleep by then, and no
+/// peer has let one go.
+const AT_REST: Duration = Duration::from_millis(200);
 
 /// What a process with a pool of one worker has at most: the thread that measures, the worker, and
 /// two that may serve the pool. A pool with more has not begun with one worker.
@@ -31,7 +36,7 @@ pub(super) fn from_busy(workers: usize) -> Subject {
     subject(FromBusy { workers })
 }
 
-/// From 1 to `workers`, when the one worker idles. A pool that takes an idle worker to be enough
+/// From 1 to `workers`, when the one worker idles, and back when all of them do. A pool that takes an idle worker to be enough
 /// for all that comes before it wakes does not get that far.
 pub(super) fn from_idle(workers: usize) -> Subject {
     subject(FromIdle { workers })
@@ -61,7 +66,12 @@ impl Resize for FromBusy {
         let Self { workers } = self;
         vec![
             (format!("grow: 1 busy -> {workers} workers, 1 producer, until all run tasks"), "ms"),
-            (format!("shrink: {workers} -> 1 workers, no task, until threads are gone"), "ms"),
+            (
+                format!(
+                    "shrink: {workers} at the end of a task -> 1 workers, until threads are gone"
+                ),
+                "ms",
+            ),
         ]
     }
 
@@ -92,7 +102,10 @@ struct FromIdle {
 impl Resize for FromIdle {
     fn titles(self) -> Vec<Title> {
         let Self { workers } = self;
-        vec![(format!("grow: 1 idle -> {workers} workers, 1 producer, until all run tasks"), "ms")]
+        vec![
+            (format!("grow: 1 idle -> {workers} workers, 1 producer, until all run tasks"), "ms"),
+            (format!("shrink: {workers} parked -> 1 workers, until threads are gone"), "ms"),
+        ]
     }
 
     fn round<P: Elastic>(self) -> Vec<f64> {
@@ -102,7 +115,14 @@ impl Resize for FromIdle {
         first.open();
         drop(kept);
         wait_for_threads(THREADS_SMALL_MAX, RESIZE_MAX);
-        vec![grow(&pool, self.workers, self.workers)]
+        let threads = threads();
+        let grown = grow(&pool, self.workers, self.workers);
+        thread::sleep(AT_REST);
+
+        let start = Instant::now();
+        pool.resize(1);
+        wait_for_threads(threads, RESIZE_MAX);
+        vec![grown, milliseconds(start.elapsed())]
     }
 }
 
