@@ -36,8 +36,8 @@ pub(super) fn from_busy(workers: usize) -> Subject {
     subject(FromBusy { workers })
 }
 
-/// From 1 to `workers`, when the one worker idles, and back when all of them do. A pool that takes an idle worker to be enough
-/// for all that comes before it wakes does not get that far.
+/// From 1 to `workers`, when the one worker idles, and back when all of them do. A pool that takes
+/// an idle worker to be enough for all that comes before it wakes does not get that far.
 pub(super) fn from_idle(workers: usize) -> Subject {
     subject(FromIdle { workers })
 }

@@ -2,7 +2,8 @@
 //!
 //! To be parked and woken costs a worker and its submitter more than a short wait does. So where
 //! the last tasks came soon after one another, it waits as long as that; where they did not, it
-//! parks almost at once.
+//! parks almost at once. One that came late among many that came soon, because its submitter was
+//! held up for a moment, does not end that; the next one would have to wake it for nothing.
 
 use std::time::Duration;
 
@@ -10,14 +11,18 @@ use headcount_core::Timestamp;
 
 /// A worker waits for the next task at most so long: three times what it takes to wake it.
 const WAIT_MAX: Duration = Duration::from_micros(75);
-/// So many tasks in a row must have come within that.
+/// So many tasks more must have come within that than not.
 const SOON_RUN: u32 = 4;
+/// A task that came late counts for as many as this that came soon.
+const LATE_COSTS: u32 = 4;
+/// No more of them are remembered, so that two late ones in a row are enough.
+const SOON_MAX: u32 = SOON_RUN + LATE_COSTS;
 
 /// One worker's expectation of the next task.
 #[derive(Debug, Default)]
 pub(crate) struct Patience {
     idle_since: Option<Timestamp>,
-    /// Tasks in a row that came soon.
+    /// Tasks that came soon, without those that late ones have cost.
     soon: u32,
 }
 
@@ -31,8 +36,8 @@ impl Patience {
     pub(crate) fn resumed(&mut self, now: Timestamp) {
         let Some(since) = self.idle_since.take() else { return };
         self.soon = match now.since(since) < WAIT_MAX {
-            true => (self.soon + 1).min(SOON_RUN),
-            false => 0,
+            true => (self.soon + 1).min(SOON_MAX),
+            false => self.soon.saturating_sub(LATE_COSTS),
         };
     }
 
@@ -71,9 +76,18 @@ mod tests {
     }
 
     #[test]
-    fn one_long_gap_ends_its_patience() {
+    fn a_long_gap_after_a_few_short_ones_ends_its_patience() {
         check(&[50, 50, 50, 50, 50, 1_000], None);
         check(&[1_000, 50, 50, 50, 50], Some(75));
+    }
+
+    #[test]
+    fn a_long_gap_among_many_short_ones_does_not() {
+        check(&[50, 50, 50, 50, 50, 50, 50, 50, 1_000], Some(75));
+        check(&[50, 50, 50, 50, 50, 50, 50, 50, 50, 1_000, 1_000], None);
+        let often = [[50; 4].as_slice(), &[1_000]].concat().repeat(9);
+        check(&often, None);
+        check(&[often.as_slice(), &[50; 5]].concat(), Some(75));
     }
 
     #[test]
