@@ -12,6 +12,7 @@ mod consumer;
 mod handler;
 mod schedule;
 mod sync;
+mod vigil;
 
 #[cfg(feature = "conformance")]
 pub mod conformance;

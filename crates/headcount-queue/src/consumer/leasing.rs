@@ -17,6 +17,7 @@ use super::work::Work;
 use crate::chance::{fresh_holder, jittered};
 use crate::handler::{Grip, Run, Stop};
 use crate::sync::lock;
+use crate::vigil::Vigil;
 
 /// The most jobs that are taken in one call.
 const LEASE_MAX: usize = 1000;
@@ -37,6 +38,7 @@ pub(super) async fn lease_loop(shared: &Arc<Shared>) {
     let mut fruitless = Fruitless::default();
     let mut doubt = Doubt::default();
     let mut tick = pin!(sleep(Duration::ZERO));
+    let vigil = Vigil::default();
     while shared.is_taking() {
         doubt.settle(shared).await;
         let free = free_slots(shared);
@@ -59,7 +61,7 @@ pub(super) async fn lease_loop(shared: &Arc<Shared>) {
                 if count == free {
                     let gathering = Gathering::begin(shared, count);
                     hand_over(shared, catch);
-                    gathering.until_enough(tick.as_mut()).await;
+                    vigil.until(gathering.until_enough(tick.as_mut())).await;
                 } else {
                     hand_over(shared, catch);
                     until_work(shared, again_in, &mut fruitless).await;

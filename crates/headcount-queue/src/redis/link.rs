@@ -17,7 +17,7 @@ use tokio::time::{Instant, timeout};
 use super::address::Server;
 use super::faults::{is_broken, store_error};
 use super::options::RedisOptions;
-use super::vigil::Vigil;
+use crate::vigil::Vigil;
 
 const DISTANCE_MIN: Duration = Duration::from_millis(50);
 const DISTANCE_MAX: Duration = Duration::from_secs(1);

@@ -8,7 +8,6 @@ mod store;
 mod address;
 mod homes;
 mod link;
-mod vigil;
 mod calls;
 mod scripts;
 mod write;

@@ -1,15 +1,15 @@
-//! Whether to wait for an answer asleep, or awake for a moment.
+//! Whether to wait for something asleep, or awake for a moment.
 //!
-//! A server on the same machine answers within some ten microseconds. On a machine at rest it takes
-//! longer than that to fall asleep and be woken; who stays awake has the answer in half the time,
-//! and finds the server awake when it asks again. On a busy machine a caller that stays awake takes
-//! the processor from others, the server among them, and waits for longer; and from a server far
-//! away no answer comes in that moment.
+//! A server on the same machine answers within some ten microseconds, and short jobs end as soon.
+//! On a machine at rest it takes longer than that to fall asleep and be woken; who stays awake has
+//! the answer in half the time, and finds the server awake when it asks again. On a busy machine
+//! whoever stays awake takes the processor from others, the server among them, and waits for
+//! longer; and from a server far away no answer comes in that moment.
 //!
-//! Which of these it is shows in the answers themselves. Of a thousand calls a few are waited for
-//! asleep, then a few awake, and the rest in the manner that was clearly quicker. To be awake is to
-//! give way to all else that the runtime has to do, and to look again. One call of a link at a time
-//! does so: what arrives meanwhile for the others wakes them at no cost.
+//! Which of these it is shows in the waits themselves. Of a thousand a few are waited for asleep,
+//! then a few awake, and the rest in the manner that was clearly quicker. To be awake is to give
+//! way to all else that the runtime has to do, and to look again. One wait of a vigil at a time is
+//! so: what arrives meanwhile for the others of its link wakes them at no cost.
 
 use std::future::Future;
 use std::pin::pin;
@@ -19,24 +19,24 @@ use std::time::{Duration, Instant};
 
 use tokio::task::yield_now;
 
-/// How long a call stays awake at most.
+/// How long a waiter stays awake at most.
 const AWAKE_MAX: Duration = Duration::from_micros(250);
-/// How many calls are waited for in one manner to know it. Odd, so that one is in the middle.
+/// How many waits it takes to know a manner. Odd, so that one is in the middle.
 const TRIED: usize = 31;
-/// How many calls are then waited for in the better one.
+/// How many are then waited for in the better one.
 const KEPT: u32 = 1000;
 
-/// How an answer is waited for.
+/// How something is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Manner {
     Asleep,
     Awake,
 }
 
-/// Waits for the answers of one link.
+/// Waits for things of one kind, one at a time in a manner of its choice.
 #[derive(Default)]
-pub(super) struct Vigil {
-    /// Whether a call is waited for already in a manner of this rule.
+pub(crate) struct Vigil {
+    /// Whether something is waited for already.
     is_kept: AtomicBool,
     rule: Mutex<Rule>,
 }
@@ -46,11 +46,11 @@ pub(super) struct Vigil {
 enum Rule {
     /// This one is tried; the other one's typical time is known once it has been.
     Trying { manner: Manner, times: Vec<Duration>, asleep: Option<Duration> },
-    /// This one was the better, for so many calls more.
+    /// This one was the better, for so many more.
     Keeping { manner: Manner, left: u32 },
 }
 
-/// The right to be the one. It ends with the call, even if nobody waits for it any more.
+/// The right to be the one. It ends with the wait, also where that is given up.
 struct Kept<'a>(&'a AtomicBool);
 
 impl Drop for Kept<'_> {
@@ -60,20 +60,20 @@ impl Drop for Kept<'_> {
 }
 
 impl Vigil {
-    /// The answer, when it is there.
-    pub(super) async fn until<F: Future>(&self, answer: F) -> F::Output {
+    /// What the future gives, when it is there.
+    pub(crate) async fn until<F: Future>(&self, wanted: F) -> F::Output {
         if self.is_kept.swap(true, Ordering::Acquire) {
-            return answer.await;
+            return wanted.await;
         }
         let _kept = Kept(&self.is_kept);
         let manner = self.rule().manner();
-        let asked = Instant::now();
-        let answer = match manner {
-            Manner::Asleep => answer.await,
-            Manner::Awake => awake(answer, AWAKE_MAX).await,
+        let begun = Instant::now();
+        let got = match manner {
+            Manner::Asleep => wanted.await,
+            Manner::Awake => awake(wanted, AWAKE_MAX).await,
         };
-        self.rule().took(asked.elapsed());
-        answer
+        self.rule().took(begun.elapsed());
+        got
     }
 
     fn rule(&self) -> std::sync::MutexGuard<'_, Rule> {
@@ -92,14 +92,14 @@ impl Rule {
         Self::Trying { manner, times: Vec::with_capacity(TRIED), asleep }
     }
 
-    /// How the next call is waited for.
+    /// How the next one is waited for.
     fn manner(&self) -> Manner {
         match self {
             Self::Trying { manner, .. } | Self::Keeping { manner, .. } => *manner,
         }
     }
 
-    /// A call was answered after so long, in the manner that was asked for.
+    /// One took so long, in the manner that was asked for.
     fn took(&mut self, time: Duration) {
         match self {
             Self::Keeping { left: 0, .. } => *self = Self::default(),
@@ -130,18 +130,18 @@ fn middle(times: &mut [Duration]) -> Duration {
     times[times.len() / 2]
 }
 
-/// Looks for the answer again and again, and falls asleep after so long.
-async fn awake<F: Future>(answer: F, most: Duration) -> F::Output {
-    let mut answer = pin!(answer);
+/// Looks again and again, and falls asleep after so long.
+async fn awake<F: Future>(wanted: F, most: Duration) -> F::Output {
+    let mut wanted = pin!(wanted);
     let begun = Instant::now();
     while begun.elapsed() < most {
         tokio::select! {
             biased;
-            answer = &mut answer => return answer,
+            got = &mut wanted => return got,
             () = yield_now() => {}
         }
     }
-    answer.await
+    wanted.await
 }
 
 #[cfg(test)]
@@ -153,7 +153,7 @@ mod tests {
 
     use super::*;
 
-    /// Which manner is kept, where answers take so many microseconds asleep and awake.
+    /// Which manner is kept, where it takes so many microseconds asleep and awake.
     fn check(asleep: u64, awake: u64, expected: Manner) {
         let mut rule = Rule::default();
         for _ in 0..2 * TRIED {
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_stays_awake_where_that_is_clearly_quicker() {
+    fn who_waits_stays_awake_where_that_is_clearly_quicker() {
         check(210, 140, Manner::Awake);
         check(100, 80, Manner::Awake);
         check(100, 81, Manner::Asleep);
@@ -176,11 +176,11 @@ mod tests {
     }
 
     #[test]
-    fn a_few_late_answers_do_not_change_the_manner() {
+    fn a_few_that_are_late_do_not_change_the_manner() {
         let mut rule = Rule::default();
-        for call in 0..2 * TRIED {
+        for nth in 0..2 * TRIED {
             let usual = if rule.manner() == Manner::Awake { 100 } else { 200 };
-            let late = call % TRIED < TRIED / 2;
+            let late = nth % TRIED < TRIED / 2;
             rule.took(Duration::from_micros(if late { 50_000 } else { usual }));
         }
         assert_eq!(rule.manner(), Manner::Awake);
@@ -214,15 +214,15 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_is_given_up_leaves_its_place() {
+    fn a_wait_that_is_given_up_leaves_its_place() {
         let runtime = Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
             let vigil = Vigil::default();
             let mut first = Box::pin(vigil.until(pending::<()>()));
             tokio::select! {
                 biased;
-                () = &mut first => panic!("it is never answered"),
-                answer = vigil.until(async { 7 }) => assert_eq!(answer, 7, "it waits for nobody"),
+                () = &mut first => panic!("it never ends"),
+                got = vigil.until(async { 7 }) => assert_eq!(got, 7, "it waits for nobody"),
             }
             assert!(vigil.is_kept.load(Ordering::Acquire));
             drop(first);
