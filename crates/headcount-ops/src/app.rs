@@ -8,7 +8,7 @@ use headcount_core::jobs::Label;
 use headcount_core::jobs::port::{Backend, Reply};
 
 use crate::answer::Refusal;
-use crate::metrics::Observer;
+use crate::metrics::{Aliases, Observer};
 use crate::pools::{Pools, PoolsError};
 use crate::server::Limits;
 use crate::throttling::Settings;
@@ -19,6 +19,8 @@ pub(crate) struct App {
     pub(crate) store: Arc<dyn Backend>,
     pub(crate) pools: Arc<dyn Pools>,
     pub(crate) observer: Arc<Observer>,
+    /// Other names of metrics, where they are wanted.
+    pub(crate) aliases: Option<Aliases>,
     pub(crate) settings: Settings,
     pub(crate) limits: Limits,
     /// Why it should get no more work, where that is so.

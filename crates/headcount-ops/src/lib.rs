@@ -25,7 +25,7 @@ mod answer;
 mod app;
 mod request;
 
-pub use metrics::{METRICS, Metric, MetricKind, Observer};
+pub use metrics::{ALIASES, METRICS, Machine, Metric, MetricKind, Observer};
 pub use ops::{Ops, OpsBuilder, StartError};
 pub use pools::{DecisionView, Held, PoolHealth, PoolTotals, PoolView, Pools, PoolsError, Scale};
 pub use routes::routes;

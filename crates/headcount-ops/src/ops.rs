@@ -13,7 +13,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 
 use crate::app::App;
-use crate::metrics::Observer;
+use crate::metrics::{Aliases, Machine, Observer};
 use crate::pools::Pools;
 use crate::routes::router;
 use crate::server::{Desk, Hosts, Limits, accept};
@@ -55,6 +55,7 @@ impl Ops {
             store: (),
             pools: (),
             observer: Arc::default(),
+            aliases: None,
             hosts: Vec::new(),
             limits: Limits::default(),
             settings: None,
@@ -108,6 +109,7 @@ pub struct OpsBuilder<S, P> {
     store: S,
     pools: P,
     observer: Arc<Observer>,
+    aliases: Option<Aliases>,
     hosts: Vec<String>,
     limits: Limits,
     settings: Option<PathBuf>,
@@ -116,19 +118,25 @@ pub struct OpsBuilder<S, P> {
 impl<S, P> OpsBuilder<S, P> {
     /// Where jobs are.
     pub fn store(self, store: Arc<dyn Backend>) -> OpsBuilder<Arc<dyn Backend>, P> {
-        let Self { store: _, pools, observer, hosts, limits, settings } = self;
-        OpsBuilder { store, pools, observer, hosts, limits, settings }
+        let Self { store: _, pools, observer, aliases, hosts, limits, settings } = self;
+        OpsBuilder { store, pools, observer, aliases, hosts, limits, settings }
     }
 
     /// The pools of this process.
     pub fn pools(self, pools: Arc<dyn Pools>) -> OpsBuilder<S, Arc<dyn Pools>> {
-        let Self { store, pools: _, observer, hosts, limits, settings } = self;
-        OpsBuilder { store, pools, observer, hosts, limits, settings }
+        let Self { store, pools: _, observer, aliases, hosts, limits, settings } = self;
+        OpsBuilder { store, pools, observer, aliases, hosts, limits, settings }
     }
 
     /// Who is told how long jobs wait and run. One of its own by default.
     pub fn observer(self, observer: Arc<Observer>) -> Self {
         Self { observer, ..self }
+    }
+
+    /// Exposes the names of the `syshealth` document at `/metrics` as well, and asks `machine` for
+    /// what they tell of the machine. Not exposed by default.
+    pub fn aliases(self, machine: impl Fn() -> Machine + Send + Sync + 'static) -> Self {
+        Self { aliases: Some(Aliases { machine: Arc::new(machine) }), ..self }
     }
 
     /// Names by which it is asked, beside those of the loopback: without a port.
@@ -169,6 +177,7 @@ impl OpsBuilder<Arc<dyn Backend>, Arc<dyn Pools>> {
             store: self.store,
             pools: self.pools,
             observer: self.observer,
+            aliases: self.aliases,
             settings,
             limits: self.limits,
             unready: Mutex::default(),

@@ -110,18 +110,28 @@ async fn drains(bench: &Bench, batch: usize) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// What the kernel says of this process's memory, where it does.
+fn memory(name: &str) -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    line.map_or_else(|| "unknown".to_owned(), |line| line.trim().to_owned())
+}
+
 async fn reopening(dir: &Path, millions: f64) -> Result<(), Box<dyn Error>> {
     let bench = Bench::open(dir, Durability::Synced)?;
+    let begun = Instant::now();
     let goal = Duration::from_secs_f64(millions).as_micros();
     while u128::from(bench.next.load(Ordering::Relaxed)) < goal {
         let jobs = bench.jobs(1000);
         bench.store.enqueue(&bench.queue, jobs).await?;
     }
+    println!("{goal} jobs submitted, 1000 a call: {:.2?}", begun.elapsed());
     drop(bench);
     let begun = Instant::now();
     let bench = Bench::open(dir, Durability::Synced)?;
     let stats = bench.store.stats(&bench.queue).await?;
     println!("opened with {} jobs: {:.2?}", stats.demand(), begun.elapsed());
+    println!("memory in use {}, at most {}", memory("VmRSS"), memory("VmHWM"));
     drains(&bench, 100).await?;
     let len = std::fs::metadata(dir.join("jobs.redb"))?.len();
     let begun = Instant::now();

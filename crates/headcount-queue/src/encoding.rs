@@ -55,6 +55,18 @@ pub fn decode(bytes: &[u8]) -> Result<JobSpec, String> {
     Ok(spec)
 }
 
+/// Whether a newer version wrote this, which will know how to read it.
+#[cfg(any(feature = "embedded", feature = "redis"))]
+pub(crate) fn is_newer(bytes: &[u8]) -> bool {
+    bytes.first().is_some_and(|version| version.is_ascii_digit() && VERSION < *version)
+}
+
+/// What is shown in place of a job that cannot be read: its payload is all that was found.
+#[cfg(any(feature = "embedded", feature = "redis"))]
+pub(crate) fn stand_in(found: &[u8]) -> JobSpec {
+    JobSpec::new("unreadable".parse().expect("it is a fine name"), found.to_vec())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,5 +129,13 @@ mod tests {
         check_refused(b"1{\"kind\":\"kind\"}", "no end of its first line");
         check_refused(b"1{}\n", "missing field `kind`");
         check_refused(b"1{\"kind\":\"No Kind\"}\n", "holds 'N'");
+    }
+
+    #[cfg(any(feature = "embedded", feature = "redis"))]
+    #[test]
+    fn only_what_a_newer_version_wrote_is_newer() {
+        for (bytes, newer) in [("2{}", true), ("1{}", false), ("x", false), ("", false)] {
+            assert_eq!(is_newer(bytes.as_bytes()), newer, "{bytes:?}");
+        }
     }
 }

@@ -14,7 +14,7 @@ pub(crate) use crate::folder::Folder as Place;
 pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
 
 /// Jobs that write down their payload and go on until somebody writes the file `gone`, but not for
-/// ever: the programs of a killed process outlive it.
+/// ever: a test may fail before it does.
 pub(crate) const MARKING: &str = r#"
 queues:
   default:

@@ -403,7 +403,8 @@ pub enum Command {
     Resume,
     /// The queue has these rules from now on.
     Rules(Box<Rules>),
-    /// Every job that waits is forgotten. What runs goes on.
+    /// Every job that waits is forgotten. What runs goes on. A store may do it bit by bit: when
+    /// that is interrupted some are forgotten, none by half, and asking again forgets the rest.
     Purge,
     /// These are tried again, with fresh counters.
     Revive(Which),

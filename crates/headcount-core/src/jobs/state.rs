@@ -30,7 +30,7 @@ pub enum State {
     Done,
     /// It failed for good, and is kept to be looked at.
     Dead,
-    /// It took too many workers with it, and is kept to be looked at.
+    /// It took too many workers with it or cannot be read, and is kept to be looked at.
     Quarantined,
     /// Somebody did not want it any more.
     Cancelled,
@@ -69,6 +69,8 @@ pub enum Event {
     Crashed,
     /// Its holder was lost once more than is allowed.
     Poisoned,
+    /// What is stored of it cannot be read.
+    Garbled,
     /// Somebody does not want it any more; one that runs is only told, and ends by its holder.
     Cancelled,
     /// An operator wants it to be tried again.
@@ -112,6 +114,10 @@ pub fn transition(state: State, event: Event) -> Result<State, NoTransition> {
         (S::Running, E::Released | E::Crashed) => Ok(S::Ready),
         (S::Running, E::Snoozed) => Ok(S::Scheduled),
         (S::Running, E::Poisoned) => Ok(S::Quarantined),
+        // Whoever meets it first finds out: a worker that takes it, or whoever opens the store.
+        (S::Blocked | S::Scheduled | S::Ready | S::Retrying | S::Running, E::Garbled) => {
+            Ok(S::Quarantined)
+        }
         (S::Blocked | S::Scheduled | S::Ready | S::Retrying | S::Running, E::Cancelled) => {
             Ok(S::Cancelled)
         }
@@ -173,7 +179,7 @@ impl std::str::FromStr for State {
 
 impl Event {
     /// Every event.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Due,
         Self::Unblocked,
         Self::UnblockedEarly,
@@ -186,6 +192,7 @@ impl Event {
         Self::Snoozed,
         Self::Crashed,
         Self::Poisoned,
+        Self::Garbled,
         Self::Cancelled,
         Self::Revived,
     ];
@@ -206,6 +213,7 @@ impl Event {
             Self::Snoozed => "snoozed",
             Self::Crashed => "crashed",
             Self::Poisoned => "poisoned",
+            Self::Garbled => "garbled",
             Self::Cancelled => "cancelled",
             Self::Revived => "revived",
         }
@@ -253,12 +261,14 @@ mod tests {
     #[test]
     fn a_life_has_these_steps_and_no_others() {
         let expected = "\
-blocked: unblocked -> ready, unblocked early -> scheduled, orphaned -> dead, cancelled -> cancelled
-scheduled: due -> ready, cancelled -> cancelled, revived -> ready
-ready: leased -> running, cancelled -> cancelled
+blocked: unblocked -> ready, unblocked early -> scheduled, orphaned -> dead, \
+garbled -> quarantined, cancelled -> cancelled
+scheduled: due -> ready, garbled -> quarantined, cancelled -> cancelled, revived -> ready
+ready: leased -> running, garbled -> quarantined, cancelled -> cancelled
 running: succeeded -> done, failed -> retrying, died -> dead, released -> ready, \
-snoozed -> scheduled, crashed -> ready, poisoned -> quarantined, cancelled -> cancelled
-retrying: due -> ready, cancelled -> cancelled, revived -> ready
+snoozed -> scheduled, crashed -> ready, poisoned -> quarantined, \
+garbled -> quarantined, cancelled -> cancelled
+retrying: due -> ready, garbled -> quarantined, cancelled -> cancelled, revived -> ready
 done: 
 dead: revived -> ready
 quarantined: revived -> ready

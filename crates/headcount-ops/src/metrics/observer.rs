@@ -1,4 +1,4 @@
-//! How long jobs wait and run.
+//! How long jobs wait and run, and how long a store takes to write.
 //!
 //! Whoever runs jobs tells of each; that must cost next to nothing, so a job is one look under a
 //! lock for readers and two additions.
@@ -18,7 +18,7 @@ const LIMITS: [f64; 16] = [
     3600.0,
 ];
 
-/// Gathers how long jobs wait and run, for `/metrics`.
+/// Gathers how long jobs wait and run and a store writes, for `/metrics`.
 ///
 /// At most [`Observer::SERIES_MAX`] pairs of queue and kind are told apart; all others count under
 /// the kind `other`, so that names made up by clients cannot use up memory.
@@ -37,6 +37,7 @@ const LIMITS: [f64; 16] = [
 #[derive(Debug, Default)]
 pub struct Observer {
     series: RwLock<BTreeMap<(Label, Label), Arc<Times>>>,
+    pub(super) commits: Histogram,
 }
 
 #[derive(Debug, Default)]
@@ -64,6 +65,11 @@ impl Observer {
     /// A run of a job ended, however it ended, this long after it began.
     pub fn finished(&self, queue: &Label, kind: &Label, ran: Duration) {
         self.times(queue, kind).ran.add(ran);
+    }
+
+    /// The store in a folder wrote what several calls had changed, and that took this long.
+    pub fn committed(&self, took: Duration) {
+        self.commits.add(took);
     }
 
     /// How many jobs of a kind began to run.

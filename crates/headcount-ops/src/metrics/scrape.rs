@@ -28,8 +28,9 @@ pub(crate) async fn scrape(State(app): State<Arc<App>>) -> Answer {
     let mut exposition = Exposition::new();
     let pools = timeout(STORE_TIME_MAX, app.pools(|pools| Ok(pools.pools())));
     let (pools, store) = tokio::join!(pools, gathered(&app));
-    for pool in pools.ok().and_then(Result::ok).unwrap_or_default() {
-        add_pool(&mut exposition, &pool);
+    let pools = pools.ok().and_then(Result::ok).unwrap_or_default();
+    for pool in &pools {
+        add_pool(&mut exposition, pool);
     }
     exposition.add("store_connected", &[], f64::from(u8::from(store.is_whole)));
     if let Some(queues) = store.queues {
@@ -43,11 +44,16 @@ pub(crate) async fn scrape(State(app): State<Arc<App>>) -> Answer {
         exposition.histogram("job_wait_seconds", &labels, &times.waited.cumulative());
         exposition.histogram("job_run_seconds", &labels, &times.ran.cumulative());
     });
+    let commits = app.observer.commits.cumulative();
+    if 0 < commits.count {
+        exposition.histogram("store_commit_seconds", &[], &commits);
+    }
     for (code, answered) in ["1xx", "2xx", "3xx", "4xx", "5xx"].into_iter().zip(&app.answered) {
         exposition.count("http_responses_total", &[code], answered.load(Ordering::Relaxed));
     }
     exposition.add("build_info", &[env!("CARGO_PKG_VERSION")], 1.0);
-    let mut response = Response::new(Body::from(exposition.text()));
+    let aliases = app.aliases.as_ref().map(|aliases| aliases.text(&pools)).unwrap_or_default();
+    let mut response = Response::new(Body::from(exposition.text() + &aliases));
     let kind = HeaderValue::from_static(CONTENT_TYPE);
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
     Ok(response)

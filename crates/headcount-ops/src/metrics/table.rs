@@ -51,7 +51,7 @@ impl MetricKind {
     }
 }
 
-const fn row(
+pub(super) const fn row(
     name: &'static str,
     kind: MetricKind,
     labels: &'static [&'static str],
@@ -60,8 +60,8 @@ const fn row(
     Metric { name, kind, labels, help }
 }
 
-const COUNTER: MetricKind = MetricKind::Counter;
-const GAUGE: MetricKind = MetricKind::Gauge;
+pub(super) const COUNTER: MetricKind = MetricKind::Counter;
+pub(super) const GAUGE: MetricKind = MetricKind::Gauge;
 const HISTOGRAM: MetricKind = MetricKind::Histogram;
 
 const POOL: &[&str] = &["pool"];
@@ -69,7 +69,7 @@ const QUEUE: &[&str] = &["queue"];
 const KIND: &[&str] = &["queue", "kind"];
 
 /// Every metric there is, in the order in which they are exposed.
-pub const METRICS: [Metric; 32] = [
+pub const METRICS: [Metric; 33] = [
     row("headcount_pool_workers", GAUGE, POOL, "Workers that exist."),
     row("headcount_pool_workers_busy", GAUGE, POOL, "Workers that run a task."),
     row("headcount_pool_workers_target", GAUGE, POOL, "The most workers wanted now."),
@@ -145,6 +145,12 @@ pub const METRICS: [Metric; 32] = [
     row("headcount_job_wait_seconds", HISTOGRAM, KIND, "From when a job was due to its start."),
     row("headcount_job_run_seconds", HISTOGRAM, KIND, "From the start of a run to its end."),
     row("headcount_store_connected", GAUGE, &[], "1 while the store answers, 0 while not."),
+    row(
+        "headcount_store_commit_seconds",
+        HISTOGRAM,
+        &[],
+        "What a commit of the store in a folder took, its sync included.",
+    ),
     row("headcount_http_responses_total", COUNTER, &["code"], "Answers by class of status."),
     row("headcount_build_info", GAUGE, &["version"], "Always 1; the label says what runs."),
 ];

@@ -6,6 +6,7 @@ use super::table::{METRICS, Metric};
 
 /// The samples of one scrape, to be written out in the order of the table.
 pub(super) struct Exposition {
+    table: &'static [Metric],
     /// The lines of each metric.
     lines: Vec<String>,
 }
@@ -15,7 +16,12 @@ pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8"
 
 impl Exposition {
     pub(super) fn new() -> Self {
-        Self { lines: vec![String::new(); METRICS.len()] }
+        Self::of(&METRICS)
+    }
+
+    /// The same for the metrics of another table.
+    pub(super) fn of(table: &'static [Metric]) -> Self {
+        Self { table, lines: vec![String::new(); table.len()] }
     }
 
     /// A sample of the metric with this name, without its prefix.
@@ -43,7 +49,7 @@ impl Exposition {
     /// A line of the metric with this name: what is added to the name, the values of its labels,
     /// and the limit where it is a bucket.
     fn write(&mut self, name: (&str, &str), labels: &[&str], limit: Option<&str>, value: f64) {
-        let (place, metric) = row(name.0);
+        let (place, metric) = row(self.table, name.0);
         let expected = metric.labels.len();
         assert_eq!(expected, labels.len(), "{} has labels, each with a value", metric.name);
         let named = metric.labels.iter().copied().zip(labels.iter().copied());
@@ -61,7 +67,7 @@ impl Exposition {
     /// All of it; metrics without samples are left out.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
-        for (metric, lines) in METRICS.iter().zip(&self.lines) {
+        for (metric, lines) in self.table.iter().zip(&self.lines) {
             if lines.is_empty() {
                 continue;
             }
@@ -80,11 +86,12 @@ pub(super) struct Cumulative {
     pub(super) sum: f64,
 }
 
-fn row(name: &str) -> (usize, &'static Metric) {
-    let is_it = |metric: &&Metric| metric.name.strip_prefix("headcount_") == Some(name);
-    let place = METRICS.iter().position(|metric| is_it(&metric));
+/// The row of a metric, whose name is given without our prefix.
+fn row(table: &'static [Metric], name: &str) -> (usize, &'static Metric) {
+    let is_it = |full: &str| full.strip_prefix("headcount_").unwrap_or(full) == name;
+    let place = table.iter().position(|metric| is_it(metric.name));
     let place = place.unwrap_or_else(|| panic!("the table has a row for {name}"));
-    (place, &METRICS[place])
+    (place, &table[place])
 }
 
 fn escaped(value: &str) -> String {

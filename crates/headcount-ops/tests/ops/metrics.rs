@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use headcount_ops::{METRICS, MetricKind};
+use headcount_ops::{ALIASES, METRICS, Machine, MetricKind};
 
 use crate::support::{Mood, Stage};
 
@@ -99,7 +99,11 @@ async fn scrape(stage: &Stage) -> Scrape {
 
 /// A stage where every metric has something to say.
 async fn busy() -> Stage {
-    let stage = Stage::new().await;
+    furnish(Stage::new().await).await
+}
+
+async fn furnish(stage: Stage) -> Stage {
+    stage.observer.committed(Duration::from_millis(3));
     let ids = stage.submit("mail", 3).await;
     let cancel = format!("/api/v1/queues/mail/jobs/{}/cancel", ids[0]);
     stage.send("POST", &cancel, "").await;
@@ -167,6 +171,55 @@ async fn times_of_jobs_are_told_in_buckets() {
     assert_eq!(scrape.get("headcount_job_wait_seconds_count", &labels), 3.0);
     assert_eq!(scrape.get("headcount_job_wait_seconds_sum", &labels), 0.742);
     assert_eq!(scrape.get("headcount_job_run_seconds_sum", &labels), 7.42);
+}
+
+/// A stage that tells the other names too, of a machine like this.
+async fn with_aliases(machine: Machine) -> Scrape {
+    let stage = Stage::with(|builder| builder.aliases(move || machine)).await;
+    scrape(&furnish(stage).await).await
+}
+
+#[tokio::test]
+async fn other_names_are_told_beside_ours_where_they_are_wanted() {
+    let load = Some([3.5, 2.0, 1.25]);
+    let (memory, db_pool) = (Some(0.5), Some(0.75));
+    let scrape = with_aliases(Machine { io_wait: Some(0.125), load, memory, db_pool }).await;
+    let mut told: Vec<&str> = METRICS.iter().chain(&ALIASES).map(|metric| metric.name).collect();
+    told.sort_unstable();
+    assert_eq!(scrape.kinds.keys().collect::<Vec<_>>(), told);
+    for alias in &ALIASES {
+        assert_eq!(scrape.kinds[alias.name], alias.kind.as_str());
+    }
+    assert_eq!(scrape.get("system_health_score", &[("zone", "warning")]), 50.0);
+    assert_eq!(scrape.get("system_io_wait_percent", &[]), 12.5);
+    assert_eq!(scrape.get("system_memory_utilization_percent", &[]), 50.0);
+    assert_eq!(scrape.get("system_db_pool_utilization_percent", &[]), 75.0);
+    assert_eq!(scrape.get("system_cpu_load_avg", &[("period", "15m")]), 1.25);
+    let thumbs = ("worker_type", "thumbs");
+    assert_eq!(scrape.get("extraction_worker_current_concurrency", &[thumbs]), 4.0);
+    assert_eq!(scrape.get("extraction_jobs_throttled_total", &[thumbs]), 6.0);
+    let adjusted = |way| {
+        let labels = [thumbs, ("direction", way), ("reason", "decision")];
+        scrape.get("extraction_worker_concurrency_adjustments_total", &labels)
+    };
+    assert_eq!((adjusted("increase"), adjusted("decrease")), (3.0, 2.0));
+}
+
+#[tokio::test]
+async fn what_nobody_measured_has_no_other_name_either() {
+    let scrape = with_aliases(Machine::default()).await;
+    assert!(!scrape.has("system_io_wait_percent") && !scrape.has("system_cpu_load_avg"));
+    assert!(scrape.has("extraction_worker_current_concurrency"));
+}
+
+#[tokio::test]
+async fn a_store_that_commits_nothing_tells_no_times_of_it() {
+    let stage = Stage::new().await;
+    assert!(!scrape(&stage).await.has("headcount_store_commit_seconds"));
+    stage.observer.committed(Duration::from_millis(3));
+    let scrape = scrape(&stage).await;
+    assert_eq!(scrape.get("headcount_store_commit_seconds_count", &[]), 1.0);
+    assert_eq!(scrape.get("headcount_store_commit_seconds_sum", &[]), 0.003);
 }
 
 async fn check_gone(mood: Mood, said: &str) {

@@ -5,6 +5,7 @@ use std::io;
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Instant;
 
 use headcount_core::jobs::{Holder, Label};
 use redb::{Database, DatabaseError, ReadableDatabase, StorageBackend};
@@ -19,7 +20,7 @@ use super::overlay::Overlay;
 use super::row::Reader;
 use super::tables::{self, FORMAT, ReadError};
 use super::works::{Unwritten, Works, held_bytes};
-use crate::encoding::decode;
+use crate::encoding::{decode, is_newer};
 
 /// How much of the database is kept in memory.
 const CACHE_BYTES: usize = 64 << 20;
@@ -72,6 +73,8 @@ impl Works {
             written: HashMap::new(),
             segment_len,
             rotate_at: segment_len,
+            compacted: None,
+            looked_at: Instant::now(),
         };
         works.settle_in().map_err(failed)?;
         for segment in segments {
@@ -193,7 +196,16 @@ fn read_queues(database: &Database, now: u64) -> Result<BTreeMap<Label, Queue>, 
     })?;
     tables::each_job(&transaction, |(number, id), row, spec| {
         let queue = reading.get_mut(&number).ok_or_else(|| unknown(number))?;
-        queue.job(id, row, decode(head_of(spec))?, now);
+        let head = head_of(spec);
+        if is_newer(head) {
+            // It is not garbled: whoever wrote it can read it.
+            return Err(decode(head).expect_err("no version but ours can be read"));
+        }
+        match (row, decode(head)) {
+            (Ok(row), Ok(spec)) => queue.job(id, row, spec, now),
+            (Ok(row), Err(why)) => queue.garbled(id, Some(row), why, now),
+            (Err(why), _) => queue.garbled(id, None, why, now),
+        }
         Ok(())
     })?;
     let queues = reading.into_values().map(|queue| queue.finish(now));

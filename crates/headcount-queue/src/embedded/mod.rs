@@ -27,5 +27,5 @@ mod store;
 
 pub use disk::{Disk, Folder, JournalFile};
 pub use error::OpenError;
-pub use options::{Durability, EmbeddedOptions};
+pub use options::{Committed, Durability, EmbeddedOptions};
 pub use store::Embedded;

@@ -31,7 +31,13 @@ pub struct EmbeddedOptions {
     pub journal_bytes: u64,
     /// Tells the time since 1970. The default is the machine's clock.
     pub clock: Arc<dyn Clock>,
+    /// Is told how long each commit took, its sync included, by the thread that writes: it must not
+    /// block. The default is nobody.
+    pub committed: Option<Committed>,
 }
+
+/// Is told how long a commit took.
+pub type Committed = Arc<dyn Fn(Duration) + Send + Sync>;
 
 /// When a change is on disk.
 ///
@@ -61,6 +67,7 @@ impl Default for EmbeddedOptions {
             call_timeout: Duration::from_secs(30),
             journal_bytes: SEGMENT_LEN,
             clock: Arc::new(SinceEpoch),
+            committed: None,
         }
     }
 }

@@ -2,13 +2,15 @@
 
 use headcount_core::Timestamp;
 use headcount_core::jobs::port::{Command, Leased, LeasedJob, Listing, Page, Settled, StoreError};
-use headcount_core::jobs::{JobId, Label, QueueStats};
+use headcount_core::jobs::{JobSpec, Label, QueueStats};
 
 use super::calls::{Answer, Call, Look};
+use super::effect::JobKey;
 use super::ledger::Grant;
 use super::options::Durability;
 use super::row::{Extra, Row};
-use super::works::{Failure, SpecFault, Works};
+use super::works::{Failure, TellFault, Works};
+use crate::encoding::{decode, stand_in};
 
 /// What is told when all is written, or why it could not be.
 pub(crate) type Telling = Box<dyn FnOnce(Result<(), StoreError>)>;
@@ -119,43 +121,62 @@ fn steer(works: &mut Works, queue: &Label, command: Command, now: u64) -> Result
     Ok(concerned)
 }
 
-/// The jobs of a grant, with their specs.
-fn leased(works: &Works, queue: &Label, grant: Grant, now: u64) -> Result<Leased, SpecFault> {
+/// The jobs of a grant, with their specs. Those that cannot be read are set aside.
+fn leased(works: &mut Works, queue: &Label, grant: Grant, now: u64) -> Result<Leased, TellFault> {
     let number = works.queues[queue].number;
-    let job = |(id, row): (JobId, Row)| {
-        let checkpoint = match row.has(Extra::Checkpoint) {
-            true => works.extra((number, id), Extra::Checkpoint)?,
-            false => None,
-        };
-        Ok(LeasedJob {
-            id,
-            spec: works.spec((number, id))?,
-            submitted_at: Timestamp::from_millis(row.submitted_at),
-            due_at: Timestamp::from_millis(row.due_at),
-            leased_at: Timestamp::from_millis(now),
-            attempts: row.attempts,
-            crashes: row.crashes,
-            preemptions: row.preemptions,
-            checkpoint,
-        })
-    };
-    let jobs: Result<Vec<LeasedJob>, SpecFault> = grant.jobs.into_iter().map(job).collect();
-    Ok(Leased { epoch: grant.epoch, jobs: jobs?, again_in: grant.again_in })
+    let (mut jobs, mut garbled) = (Vec::with_capacity(grant.jobs.len()), Vec::new());
+    for (id, row) in grant.jobs {
+        match decode(&works.spec_bytes((number, id))?) {
+            Ok(spec) => jobs.push(leased_job(works, (number, id), row, spec, now)?),
+            Err(why) => garbled.push((id, why)),
+        }
+    }
+    for (id, why) in &garbled {
+        works.begin(queue).set_apart(*id, why, now);
+        works.absorb(queue);
+    }
+    Ok(Leased { epoch: grant.epoch, jobs, again_in: grant.again_in })
 }
 
-fn list(works: &Works, name: &Label, listing: Listing) -> Result<Page, SpecFault> {
+fn leased_job(
+    works: &Works,
+    job: JobKey,
+    row: Row,
+    spec: JobSpec,
+    now: u64,
+) -> Result<LeasedJob, TellFault> {
+    let checkpoint = match row.has(Extra::Checkpoint) {
+        true => works.extra(job, Extra::Checkpoint)?,
+        false => None,
+    };
+    Ok(LeasedJob {
+        id: job.1,
+        spec,
+        submitted_at: Timestamp::from_millis(row.submitted_at),
+        due_at: Timestamp::from_millis(row.due_at),
+        leased_at: Timestamp::from_millis(now),
+        attempts: row.attempts,
+        crashes: row.crashes,
+        preemptions: row.preemptions,
+        checkpoint,
+    })
+}
+
+fn list(works: &Works, name: &Label, listing: Listing) -> Result<Page, TellFault> {
     let Some(queue) = works.queues.get(name) else { return Ok(Page::default()) };
     let (ids, next) = match listing {
         Listing::Ids(ids) => (ids, None),
         Listing::In { state, cursor, limit } => {
-            queue.page(state, cursor.as_ref(), limit).map_err(SpecFault::Refused)?
+            queue.page(state, cursor.as_ref(), limit).map_err(TellFault::Refused)?
         }
     };
     let mut jobs = Vec::new();
     for id in ids {
         let Some((row, held)) = queue.job(id) else { continue };
         let job = (queue.number, id);
-        let mut record = row.record(id, name.clone(), works.spec(job)?);
+        let bytes = works.spec_bytes(job)?;
+        let spec = decode(&bytes).unwrap_or_else(|_| stand_in(&bytes));
+        let mut record = row.record(id, name.clone(), spec);
         record.held = held;
         let extra = |extra: Extra| match row.has(extra) {
             true => works.extra(job, extra),
@@ -170,18 +191,17 @@ fn list(works: &Works, name: &Label, listing: Listing) -> Result<Page, SpecFault
     Ok(Page { jobs, next })
 }
 
-/// Tells what was found. What is not what this version writes concerns one call; a database that
-/// does not answer, all.
+/// Tells what was found. A call that makes no sense concerns itself; a database that does not
+/// answer, all.
 fn tell_found<T: Send + 'static>(
-    found: Result<T, SpecFault>,
+    found: Result<T, TellFault>,
     answer: Answer<T>,
     tellings: &mut Vec<Telling>,
 ) -> Result<(), Failure> {
     let outcome = match found {
         Ok(found) => Ok(found),
-        Err(SpecFault::Format(found)) => Err(StoreError::Format(found)),
-        Err(SpecFault::Refused(error)) => Err(error),
-        Err(SpecFault::Database(error)) => {
+        Err(TellFault::Refused(error)) => Err(error),
+        Err(TellFault::Database(error)) => {
             let failure = Failure::from(error);
             tellings.push(telling(answer, Err(failure.error())));
             return Err(failure);

@@ -200,10 +200,10 @@ pub(crate) fn each_unique(
     Ok(())
 }
 
-/// Calls for each job that is stored, with its newest row and its spec.
+/// Calls for each job that is stored, with its newest row if that can be read, and its spec.
 pub(crate) fn each_job(
     transaction: &ReadTransaction,
-    mut each: impl FnMut(JobKey, Row, &[u8]) -> Result<(), String>,
+    mut each: impl FnMut(JobKey, Result<Row, String>, &[u8]) -> Result<(), String>,
 ) -> Result<(), ReadError> {
     let Some(jobs) = present(transaction.open_table(JOBS))? else { return Ok(()) };
     let rows = present(transaction.open_table(ROWS))?;
@@ -222,7 +222,6 @@ pub(crate) fn each_job(
             Some((_, row)) => Row::read(row.value()),
             None => Row::read(value),
         };
-        let row = row.map_err(ReadError::Format)?;
         let spec = value.get(super::row::ROW_LEN..).unwrap_or_default();
         each((queue, JobId::from_u128(id)), row, spec).map_err(ReadError::Format)?;
     }

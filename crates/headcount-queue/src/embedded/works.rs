@@ -8,9 +8,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
+use headcount_core::jobs::Label;
 use headcount_core::jobs::port::StoreError;
-use headcount_core::jobs::{JobSpec, Label};
 use redb::{Database, StorageBackend};
 
 use super::calls::Inbox;
@@ -22,7 +23,6 @@ use super::options::Durability;
 use super::overlay::{Known, Overlay};
 use super::row::Extra;
 use super::tables;
-use crate::encoding::decode;
 
 /// How many segments' worth a journal may grow to while the one before is still being written to
 /// the database. Whoever writes faster than that has to wait.
@@ -31,6 +31,8 @@ const AHEAD_MAX: u64 = 4;
 const COMPACT_LEN_MIN: u64 = 64 << 20;
 /// With more jobs than this a store is not mostly empty.
 const COMPACT_JOBS_MAX: u64 = 10_000;
+/// How often a store asks itself whether it is worth compacting.
+const COMPACT_LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// A store at work.
 #[derive(Debug)]
@@ -51,6 +53,17 @@ pub(crate) struct Works {
     pub(crate) segment_len: u64,
     /// The journal is followed by another when it is this long.
     pub(crate) rotate_at: u64,
+    /// The file as the last compaction left it: all of that is in use, until jobs go.
+    pub(crate) compacted: Option<Compacted>,
+    /// When it was last asked whether that is worth it.
+    pub(crate) looked_at: Instant,
+}
+
+/// A file after a compaction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Compacted {
+    len: u64,
+    jobs: u64,
 }
 
 /// What is applied to the ledger and not in the journal yet.
@@ -156,24 +169,22 @@ impl Works {
         Ok(touched)
     }
 
-    /// The spec of a job that the ledger knows.
-    pub(crate) fn spec(&self, job: JobKey) -> Result<JobSpec, SpecFault> {
+    /// The spec of a job that the ledger knows, as it is stored. What is gone has no bytes.
+    pub(crate) fn spec_bytes(&self, job: JobKey) -> Result<Arc<[u8]>, redb::Error> {
         let layers = [Some(&self.active), self.frozen.as_ref().map(|frozen| &*frozen.overlay)];
         for layer in layers.into_iter().flatten() {
             match layer.spec(job) {
-                Known::Here(bytes) => return decode(&bytes).map_err(SpecFault::Format),
-                Known::Gone => return Err(SpecFault::missing(job)),
+                Known::Here(bytes) => return Ok(bytes),
+                Known::Gone => return Ok(Arc::default()),
                 Known::Below => {}
             }
         }
-        match tables::spec(&self.database, job)? {
-            Some(bytes) => decode(&bytes).map_err(SpecFault::Format),
-            None => Err(SpecFault::missing(job)),
-        }
+        let stored = tables::spec(&self.database, job)?;
+        Ok(stored.map(Arc::from).unwrap_or_default())
     }
 
     /// What is stored apart of a job.
-    pub(crate) fn extra(&self, job: JobKey, extra: Extra) -> Result<Option<Vec<u8>>, SpecFault> {
+    pub(crate) fn extra(&self, job: JobKey, extra: Extra) -> Result<Option<Vec<u8>>, TellFault> {
         let layers = [Some(&self.active), self.frozen.as_ref().map(|frozen| &*frozen.overlay)];
         for layer in layers.into_iter().flatten() {
             match layer.extra(job, extra) {
@@ -188,7 +199,8 @@ impl Works {
     /// What is to be done between two lots of calls. All of it was written before.
     pub(crate) fn look_around(&mut self) -> Result<(), Failure> {
         self.take_checkpoint(self.journal.len() < AHEAD_MAX * self.segment_len)?;
-        if self.rotate_at <= self.journal.len() && self.frozen.is_none() {
+        let is_full = self.rotate_at <= self.journal.len();
+        if (is_full || self.should_shrink()) && self.frozen.is_none() {
             match self.rotate() {
                 Ok(()) => self.rotate_at = self.segment_len,
                 // No room for another segment: this one may still have some.
@@ -242,9 +254,31 @@ impl Works {
         Ok(())
     }
 
+    /// Whether the file is to be compacted though the journal has room left: after a purge nothing
+    /// more may come for long.
+    fn should_shrink(&mut self) -> bool {
+        let now = Instant::now();
+        if now < self.looked_at + COMPACT_LOOK_EVERY {
+            return false;
+        }
+        self.looked_at = now;
+        self.is_worth_compacting()
+    }
+
+    /// Few jobs in a large file, unless a compaction has left it so: those are large. Then half of
+    /// them must be gone, or the file must have doubled.
     fn is_worth_compacting(&self) -> bool {
-        let jobs: u64 = self.queues.values().map(Queue::len).sum();
-        jobs <= COMPACT_JOBS_MAX && COMPACT_LEN_MIN <= self.file_len()
+        let jobs = self.jobs();
+        if COMPACT_JOBS_MAX < jobs {
+            return false;
+        }
+        let len = self.file_len();
+        let changed = |last: Compacted| 2 * jobs < last.jobs || 2 * last.len <= len;
+        COMPACT_LEN_MIN <= len && self.compacted.is_none_or(changed)
+    }
+
+    fn jobs(&self) -> u64 {
+        self.queues.values().map(Queue::len).sum()
     }
 
     fn file_len(&self) -> u64 {
@@ -266,9 +300,13 @@ impl Works {
     fn shrink(&mut self) -> Result<(), redb::Error> {
         let Some(database) = Arc::get_mut(&mut self.database) else { return Ok(()) };
         match database.compact() {
-            Ok(_) | Err(redb::CompactionError::TransactionInProgress) => Ok(()),
-            Err(error) => Err(error.into()),
+            Ok(_) => {
+                self.compacted = Some(Compacted { len: self.file_len(), jobs: self.jobs() });
+            }
+            Err(redb::CompactionError::TransactionInProgress) => {}
+            Err(error) => return Err(error.into()),
         }
+        Ok(())
     }
 
     /// Brings everything to the database, and leaves no journal unless somebody holds something.
@@ -296,24 +334,16 @@ pub(crate) fn held_bytes(queues: &BTreeMap<Label, Queue>) -> Vec<u8> {
     bytes
 }
 
-/// Why the spec of a job could not be had.
+/// Why jobs could not be told.
 #[derive(Debug)]
-pub(crate) enum SpecFault {
-    /// It is not what this version writes.
-    Format(String),
+pub(crate) enum TellFault {
     /// The database did not give it.
     Database(redb::Error),
     /// It was asked for in a way that makes no sense.
     Refused(StoreError),
 }
 
-impl SpecFault {
-    fn missing(job: JobKey) -> Self {
-        Self::Format(format!("the job {} has no spec", job.1))
-    }
-}
-
-impl From<redb::Error> for SpecFault {
+impl From<redb::Error> for TellFault {
     fn from(error: redb::Error) -> Self {
         Self::Database(error)
     }

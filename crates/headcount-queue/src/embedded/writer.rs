@@ -169,7 +169,7 @@ impl Writer {
                 let Some(call) = calls.next() else { break };
                 applied = apply(works, call, now, &mut tellings);
             }
-            let written = applied.and_then(|()| works.commit(self.options.durability));
+            let written = applied.and_then(|()| self.commit(works));
             let touched = match written {
                 Ok(touched) => touched,
                 Err(failure) => {
@@ -186,6 +186,16 @@ impl Writer {
             self.ring(works, &touched, now);
         }
         Ok(())
+    }
+
+    /// Writes what calls have changed, and tells how long that took if there was anything.
+    fn commit(&self, works: &mut Works) -> Result<BTreeMap<Label, usize>, Failure> {
+        let begun = Instant::now();
+        let touched = works.commit(self.options.durability)?;
+        if let Some(committed) = self.options.committed.as_ref().filter(|_| !touched.is_empty()) {
+            committed(begun.elapsed());
+        }
+        Ok(touched)
     }
 
     /// Rings for as many as may find something that was not there before.

@@ -1,11 +1,12 @@
 //! The calls behind the port: which script, with which words, and what its answer means.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use headcount_core::Clock;
-use headcount_core::jobs::port::{Settled, StoreError, Submitted};
+use headcount_core::jobs::port::{Settled, StoreError, Submitted, Swept};
 use headcount_core::jobs::{JobId, Label};
 use redis::{Cmd, Value};
 
@@ -14,7 +15,7 @@ use super::link::Link;
 use super::read;
 use super::scripts::{SCRIPTS, Script};
 use super::wake::Waiters;
-use super::write::{Parcel, Verdict};
+use super::write::{Parcel, Verdict, millis};
 
 /// The format that is written, and the newest that can be read.
 const VERSION: u32 = 1;
@@ -35,6 +36,9 @@ pub(super) struct PerQueue {
     pub(super) submits: Arc<Batcher<Parcel, Submitted>>,
     pub(super) endings: Arc<Batcher<Verdict, Settled>>,
     pub(super) waiters: Arc<Waiters>,
+    /// How many connections had been made when it was last swept: the first sweep on a new one
+    /// does not believe that all is well.
+    swept_on: AtomicU64,
 }
 
 /// Queues that were found to be ours, on connections up to this one.
@@ -116,6 +120,28 @@ impl Calls {
         }
         let answer = self.run(&SCRIPTS.peek, &self.command(&SCRIPTS.peek, queue)).await?;
         Ok(u64::try_from(read::number(&answer)?).ok().map(Duration::from_millis))
+    }
+
+    /// Does what time demands, and now and then puts right what cannot be.
+    pub(super) async fn sweep(
+        &self,
+        queue: &Label,
+        limit: usize,
+        repair_every: Duration,
+    ) -> Result<Swept, StoreError> {
+        if !self.open(queue, false).await? {
+            return Ok(Swept::default());
+        }
+        let (made, of) = (self.link.made(), self.of(queue));
+        let every = match of.swept_on.load(Ordering::Relaxed) == made {
+            true => repair_every,
+            false => Duration::ZERO,
+        };
+        let mut command = self.command(&SCRIPTS.sweep, queue);
+        command.arg(limit).arg(millis(every)).arg(millis(repair_every));
+        let swept = read::swept(self.run(&SCRIPTS.sweep, &command).await?)?;
+        of.swept_on.store(made, Ordering::Relaxed);
+        Ok(swept)
     }
 
     /// A connection made anew may lead to another server, which knows other queues.

@@ -29,6 +29,10 @@ pub struct RedisOptions {
     /// The certificates, as PEM, that a server's must be signed by. The default is those that the
     /// machine trusts.
     pub ca_pem: Option<Vec<u8>>,
+    /// How often all processes together look through a queue for what cannot be, such as a key that
+    /// somebody deleted. A process that has just connected, or that met such a thing, does not wait
+    /// for it. The default is 10 s; zero looks with every sweep.
+    pub repair_every: Duration,
     /// The time by this clock instead of the server's, for tests in which an hour passes at once.
     pub clock: Option<Arc<dyn Clock>>,
 }
@@ -39,6 +43,7 @@ impl Default for RedisOptions {
             connect_timeout: Duration::from_secs(2),
             reply_timeout: Duration::from_secs(5),
             connections: 1,
+            repair_every: Duration::from_secs(10),
             ca_pem: None,
             clock: None,
         }
@@ -51,6 +56,7 @@ impl fmt::Debug for RedisOptions {
             .field("connect_timeout", &self.connect_timeout)
             .field("reply_timeout", &self.reply_timeout)
             .field("connections", &self.connections)
+            .field("repair_every", &self.repair_every)
             .finish_non_exhaustive()
     }
 }
@@ -87,7 +93,11 @@ impl fmt::Display for ConnectError {
                 write!(f, "the Redis refuses us: {why}; look at the user, the password and its ACL")
             }
             Self::Version(version) => {
-                write!(f, "the Redis has version {version}; 7.0 or later is needed")
+                write!(
+                    f,
+                    "the Redis has version {version}; 7.0 or later is needed: use a newer Redis, \
+                     or Valkey",
+                )
             }
             Self::Replica => f.write_str(
                 "the Redis is a replica, which takes no writes; name its primary, or its Sentinels",

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use headcount_core::Timestamp;
 use headcount_core::jobs::port::{Extended, Leased, LeasedJob, Page, StoreError, Swept};
-use headcount_core::jobs::{Holder, JobId, JobRecord, Label, QueueStats, State, Totals};
+use headcount_core::jobs::{Holder, JobId, JobRecord, JobSpec, Label, QueueStats, State, Totals};
 use redis::Value;
 use serde::Deserialize;
 
-use crate::encoding::decode;
+use crate::encoding::{decode, is_newer, stand_in};
 
 type Read<T> = Result<T, StoreError>;
 
@@ -92,36 +92,52 @@ fn at_float(millis: f64) -> Timestamp {
     Timestamp::from_millis(millis as u64)
 }
 
+/// A job that is stored and cannot be read, and why not.
+pub(super) struct Garbled {
+    pub(super) id: JobId,
+    pub(super) why: String,
+    /// A newer version wrote it, and will be able to read it.
+    pub(super) newer: bool,
+}
+
 /// A stored job: when it was taken in, and what it is.
-fn stored(body: &[u8]) -> Read<(Timestamp, headcount_core::jobs::JobSpec)> {
-    let end = body.iter().position(|byte| *byte == b'\n').unwrap_or(body.len());
+fn stored(body: &[u8]) -> Result<(Timestamp, JobSpec), String> {
     let time = body.get(..14).and_then(|time| std::str::from_utf8(time).ok());
-    let time = time.and_then(|time| time.parse().ok());
-    let time = time.ok_or_else(|| StoreError::Format("a job has no time before it".to_owned()))?;
-    let spec = decode(body.get(end + 1..).unwrap_or_default()).map_err(StoreError::Format)?;
-    Ok((Timestamp::from_millis(time), spec))
+    let time = time.and_then(|time| time.parse().ok()).ok_or("a job has no time before it")?;
+    Ok((Timestamp::from_millis(time), decode(encoded(body))?))
 }
 
-fn mark(text: &[u8]) -> Read<Mark> {
-    if text.is_empty() {
-        return Ok(Mark::default());
-    }
-    serde_json::from_slice(text)
-        .map_err(|error| StoreError::Format(format!("what happened to a job is no JSON: {error}")))
+/// What is behind the time and the head.
+fn encoded(body: &[u8]) -> &[u8] {
+    let end = body.iter().position(|byte| *byte == b'\n').unwrap_or(body.len());
+    body.get(end + 1..).unwrap_or_default()
 }
 
-pub(super) fn leased(value: Value) -> Read<Leased> {
+/// What is no JSON says nothing, to the scripts as well.
+fn mark(text: &[u8]) -> Mark {
+    serde_json::from_slice(text).unwrap_or_default()
+}
+
+/// What a holder was given, and what of it cannot be read.
+pub(super) fn leased(value: Value) -> Read<(Leased, Vec<Garbled>)> {
     let [epoch, now, again, ids, bodies, marks] = exactly(value)?;
     let leased_at = at(number(&now)?);
     let mut jobs = Vec::new();
-    let mut places = Vec::new();
+    let (mut places, mut garbled) = (Vec::new(), Vec::new());
     for (job, body) in list(ids)?.iter().zip(list(bodies)?) {
         // A place in a lane whose job is gone: the script has passed over it.
         let Some(body) = bytes(body) else {
             places.push(None);
             continue;
         };
-        let (submitted_at, spec) = stored(&body)?;
+        let (submitted_at, spec) = match stored(&body) {
+            Ok(stored) => stored,
+            Err(why) => {
+                garbled.push(Garbled { id: id(job)?, why, newer: is_newer(encoded(&body)) });
+                places.push(None);
+                continue;
+            }
+        };
         places.push(Some(jobs.len()));
         let times = LeasedJob {
             submitted_at,
@@ -136,7 +152,7 @@ pub(super) fn leased(value: Value) -> Read<Leased> {
         let place = usize::try_from(number(&place)?).unwrap_or(0).checked_sub(1);
         let place = place.and_then(|place| places.get(place).copied().flatten());
         let Some(place) = place else { continue };
-        let mark = mark(&bytes(text).unwrap_or_default())?;
+        let mark = mark(&bytes(text).unwrap_or_default());
         let job = &mut jobs[place];
         job.due_at = mark.due.map_or(job.due_at, at_float);
         job.attempts = mark.a.unwrap_or(0);
@@ -146,7 +162,7 @@ pub(super) fn leased(value: Value) -> Read<Leased> {
     }
     let again = number(&again)?;
     let again_in = u64::try_from(again).ok().map(Duration::from_millis);
-    Ok(Leased { epoch: count(&epoch)?, jobs, again_in })
+    Ok((Leased { epoch: count(&epoch)?, jobs, again_in }, garbled))
 }
 
 pub(super) fn extended(value: Value) -> Read<Extended> {
@@ -224,10 +240,15 @@ pub(super) fn page(value: Value, queue: &Label) -> Read<(Page, bool)> {
 
 fn record(value: Value, queue: &Label) -> Read<JobRecord> {
     let [job, body, state, mark_text, holder, held, checkpoint, result] = exactly(value)?;
-    let (submitted_at, spec) = stored(&bytes(body).unwrap_or_default())?;
+    let body = bytes(body).unwrap_or_default();
+    let (read, why) = match stored(&body) {
+        Ok(read) => (read, None),
+        Err(why) => ((Timestamp::ORIGIN, stand_in(&body)), Some(why)),
+    };
+    let (submitted_at, spec) = read;
     let mut record = JobRecord::new(id(&job)?, queue.clone(), spec, submitted_at);
     record.state = text(&state)?.parse().map_err(|_| strange("a state", &state))?;
-    let mark = mark(&bytes(mark_text).unwrap_or_default())?;
+    let mark = mark(&bytes(mark_text).unwrap_or_default());
     record.due_at = mark.due.map_or(submitted_at, at_float);
     record.started_at = mark.st.map(at_float);
     record.ended_at = mark.en.map(at_float);
@@ -236,7 +257,7 @@ fn record(value: Value, queue: &Label) -> Read<JobRecord> {
     record.preemptions = mark.p.unwrap_or(0);
     record.cancelling = mark.x.is_some();
     record.progress = mark.pr;
-    record.error = mark.er;
+    record.error = mark.er.or(why);
     record.checkpoint = bytes(checkpoint);
     record.result = bytes(result);
     if let Some((holder, epoch, started)) = holding(text(&holder)?, text(&held)?) {

@@ -41,6 +41,7 @@ const PURGE_AT_ONCE: u64 = 5000;
 pub struct RedisStore {
     homes: Homes,
     url: String,
+    repair_every: Duration,
 }
 
 impl RedisStore {
@@ -57,10 +58,11 @@ impl RedisStore {
     ///
     /// [`ConnectError`] says what is wrong with the address or the server.
     pub async fn connect(url: &str, options: RedisOptions) -> Result<Self, ConnectError> {
+        let repair_every = options.repair_every;
         let homes = Homes::at(url, options)?;
         let usable = homes.run(|calls| async move { Ok(check::usable(&calls.link).await) }).await;
         usable.map_err(|error| ConnectError::Unreachable(error.to_string()))??;
-        Ok(Self { homes, url: without_login(url) })
+        Ok(Self { homes, url: without_login(url), repair_every })
     }
 
     /// What of the server's settings could cost jobs. It works nevertheless.
@@ -205,7 +207,9 @@ impl Backend for RedisStore {
             let (queue, jobs_max) = (queue.clone(), ask.jobs_max);
             let take = |calls: Arc<Calls>| async move {
                 calls.open(&queue, true).await?;
-                let leased = read::leased(calls.run(&SCRIPTS.lease, &command).await?)?;
+                let given = calls.run(&SCRIPTS.lease, &command).await?;
+                let (leased, garbled) = read::leased(given)?;
+                set_apart(&calls, &queue, (ask.holder, leased.epoch), garbled).await?;
                 if leased.jobs.len() < jobs_max && leased.again_in != Some(Duration::ZERO) {
                     calls.of(&queue).waiters.left_nothing(leased.again_in);
                 }
@@ -245,29 +249,17 @@ impl Backend for RedisStore {
             let verdicts =
                 settlements.into_iter().map(|settlement| Verdict::of(holder, settlement));
             let verdicts: Vec<Verdict> = verdicts.collect();
-            let bytes = verdicts.iter().map(|verdict| verdict.bytes.len()).sum();
             let queue = queue.clone();
-            let settle = |calls: Arc<Calls>| async move {
-                let batcher = Arc::clone(&calls.of(&queue).endings);
-                let send = move |load| {
-                    let (calls, queue) = (Arc::clone(&calls), queue.clone());
-                    async move { calls.settle(&queue, load).await }
-                };
-                batcher.join(verdicts, bytes, send).await
-            };
+            let settle = |calls: Arc<Calls>| async move { end(&calls, &queue, verdicts).await };
             self.homes.run(settle).await
         })
     }
 
     fn sweep<'a>(&'a self, queue: &'a Label, limit: usize) -> Reply<'a, Swept> {
         Box::pin(async move {
-            let words = |command: &mut Cmd| {
-                command.arg(limit);
-            };
-            match self.run(queue, false, &SCRIPTS.sweep, words).await? {
-                Some(answer) => read::swept(answer),
-                None => Ok(Swept::default()),
-            }
+            let (queue, every) = (queue.clone(), self.repair_every);
+            let sweep = |calls: Arc<Calls>| async move { calls.sweep(&queue, limit, every).await };
+            self.homes.run(sweep).await
         })
     }
 
@@ -361,6 +353,37 @@ impl Backend for RedisStore {
             self.homes.run(wait).await
         })
     }
+}
+
+/// Ends jobs, together with others of this process that end at the same time.
+async fn end(
+    calls: &Arc<Calls>,
+    queue: &Label,
+    verdicts: Vec<Verdict>,
+) -> Result<Vec<Settled>, StoreError> {
+    let bytes = verdicts.iter().map(|verdict| verdict.bytes.len()).sum();
+    let batcher = Arc::clone(&calls.of(queue).endings);
+    let (calls, queue) = (Arc::clone(calls), queue.clone());
+    let send = move |load| {
+        let (calls, queue) = (Arc::clone(&calls), queue.clone());
+        async move { calls.settle(&queue, load).await }
+    };
+    batcher.join(verdicts, bytes, send).await
+}
+
+/// Puts jobs out of the way that were handed out and cannot be read. When that fails the whole
+/// lease does: its holder then gives back what it does not know of.
+async fn set_apart(
+    calls: &Arc<Calls>,
+    queue: &Label,
+    (holder, epoch): (Holder, u64),
+    garbled: Vec<read::Garbled>,
+) -> Result<(), StoreError> {
+    if garbled.is_empty() {
+        return Ok(());
+    }
+    let verdict = |one| Verdict::of_garbled(holder, epoch, one);
+    end(calls, queue, garbled.into_iter().map(verdict).collect()).await.map(drop)
 }
 
 impl fmt::Debug for RedisStore {

@@ -7,6 +7,7 @@ use headcount_core::jobs::{
     Dependence, Holder, JobId, JobRecord, JobSpec, Order, Priority, Rules, Start, UniqueSpan,
 };
 
+use super::read::Garbled;
 use crate::encoding::encode;
 
 /// A job on its way into the store.
@@ -92,6 +93,9 @@ pub(super) fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// How long a job that only a newer version can read is put off.
+const NEWER_PUT_OFF: Duration = Duration::from_secs(30);
+
 /// How a job ended, on its way into the store.
 #[derive(Debug)]
 pub(super) struct Verdict {
@@ -120,6 +124,18 @@ impl Verdict {
         let flag = bytes.is_some();
         let bytes = bytes.unwrap_or_default();
         Self { holder, id, epoch, ending, span: millis(span), flag, bytes }
+    }
+
+    /// What to do with a job that this holder was given and cannot read: it is set aside, so that
+    /// others go on. One of a newer version is put off, so that a newer worker can take it.
+    pub(super) fn of_garbled(holder: Holder, epoch: u64, garbled: Garbled) -> Self {
+        let Garbled { id, why, newer } = garbled;
+        if newer {
+            let ending = Ending::Snooze { after: NEWER_PUT_OFF, checkpoint: None };
+            return Self::of(holder, Settlement { id, epoch, ending });
+        }
+        let bytes = JobRecord::cut_error(&why).as_bytes().to_vec();
+        Self { holder, id, epoch, ending: "q", span: 0, flag: true, bytes }
     }
 
     /// Whether it ended well and nothing is to be kept of it.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 use headcount_queue::embedded::{Disk, JournalFile};
 use redb::StorageBackend;
@@ -48,6 +49,8 @@ pub(crate) enum Trouble {
     Sync,
     /// Nothing of the database can be written.
     Database,
+    /// Every sync takes this long.
+    Slow(Duration),
 }
 
 #[derive(Debug, Default)]
@@ -78,12 +81,22 @@ impl Inside {
             (Step::Write(File::Database, ..), Trouble::Database) => {
                 return Err(io::Error::other("input/output error"));
             }
+            (Step::Sync(_), Trouble::Slow(span)) => idle(span),
             (Step::Sync(_), Trouble::Sync) => return Err(io::Error::other("input/output error")),
             _ => {}
         }
         apply(&mut self.files, &step);
         self.steps.push(step);
         Ok(())
+    }
+}
+
+/// Does nothing for so long, as a disk that is busy with others.
+fn idle(span: Duration) {
+    let end = Instant::now() + span;
+    while let Some(left) = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+    {
+        std::thread::park_timeout(left);
     }
 }
 
@@ -113,6 +126,12 @@ impl Tape {
     /// From now on the disk is like this.
     pub(crate) fn trouble(&self, trouble: Trouble) {
         lock(&self.inside).trouble = trouble;
+    }
+
+    /// How often anything was synced.
+    pub(crate) fn syncs(&self) -> usize {
+        let inside = lock(&self.inside);
+        inside.steps.iter().filter(|step| matches!(step, Step::Sync(_))).count()
     }
 
     /// How often the database was put on fresh blocks.

@@ -1,6 +1,9 @@
 //! What is acknowledged survives whatever happens to the process, the machine and the disk.
 
 mod disk;
+mod garbled;
+mod shrinking;
+mod slow;
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
@@ -278,26 +281,6 @@ fn a_closed_store_says_so() {
     store.close();
     let answer = block_on(store.enqueue(&queue(), vec![job(1)]));
     assert!(matches!(answer, Err(StoreError::Closed)), "{answer:?}");
-}
-
-#[test]
-fn an_empty_store_is_small_again() {
-    let folder = tempfile::tempdir().expect("there is room");
-    block_on(async {
-        let store = Embedded::open(folder.path(), EmbeddedOptions::default()).expect("it opens");
-        let kind: Label = "kind".parse().expect("a fine name");
-        for number in 0..20 {
-            let spec = JobSpec::new(kind.clone(), vec![b'x'; 1 << 20]);
-            let job = NewJob { id: id(number), spec };
-            store.enqueue(&queue(), vec![job]).await.expect("it takes jobs");
-        }
-        let full = store.compact().await.expect("it can be compacted");
-        assert!(20 << 20 < full, "{full}");
-        let leased = lease(&store, 100).await;
-        store.settle(&queue(), HOLDER, done(&leased)).await.expect("they are held");
-        let empty = store.compact().await.expect("it can be compacted");
-        assert!(empty < full / 2, "{full} bytes became {empty}");
-    });
 }
 
 /// A process that submits and ends jobs, and says so when it is acknowledged, until it is killed.

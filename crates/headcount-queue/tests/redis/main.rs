@@ -12,6 +12,8 @@ mod runtimes;
 mod strangers;
 mod scene;
 mod repairs;
+mod idle;
+mod garbled;
 mod topology;
 #[cfg(feature = "redis-tls")]
 mod sealed;

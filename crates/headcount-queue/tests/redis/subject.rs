@@ -34,6 +34,8 @@ pub(crate) async fn at(url: &str) -> OnRedis {
     let clock = Arc::new(HandClock::at(Timestamp::from_secs(1_700_000_000)));
     let mut options = RedisOptions::default();
     options.clock = Some(clock.clone());
+    // What is damaged here is looked for by the next sweep; how often is tested by itself.
+    options.repair_every = Duration::ZERO;
     let store = RedisStore::connect(url, options).await.expect("the server is up");
     OnRedis { store, clock }
 }

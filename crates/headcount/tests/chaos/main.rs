@@ -8,6 +8,7 @@
 mod checker;
 mod history;
 mod node;
+mod proxy;
 mod store;
 mod storm;
 mod witness;
@@ -19,6 +20,7 @@ use std::time::Duration;
 
 use checker::Promises;
 use node::{ORDERS, Orders, Wave};
+use proxy::{Proxy, Way};
 use rustix::process::Signal;
 use store::{Durability, Redis};
 use storm::{PROMISES, Storm, pause};
@@ -157,6 +159,34 @@ fn who_slept_longer_than_its_lease_is_refused() {
     let findings = storm.judge(Promises { recovery_max: Duration::from_secs(30), ..PROMISES });
     println!("{findings}");
     assert!(0 < findings.stale, "somebody came back too late: {findings}");
+}
+
+#[test]
+fn who_is_cut_off_in_one_direction_harms_nobody() {
+    let _alone = alone();
+    let directory = tempfile::tempdir().expect("a directory");
+    let redis = Redis::start(directory.path(), Durability::Everysec);
+    let ways = [Way::ToServer, Way::FromServer].map(|way| (way, Proxy::to(redis.port())));
+    let wave = Wave { millis_max: 100, ..CALM };
+    let mut storm = on_redis(&redis, directory, wave, 3_000 * size());
+    for (_, proxy) in &ways {
+        let orders = storm.orders();
+        storm.start(Orders { works: true, store: proxy.url(), ..orders });
+    }
+    for _ in 0..size() {
+        pause(Duration::from_secs(1));
+        for (way, proxy) in &ways {
+            proxy.cut(*way);
+        }
+        // Longer than a lease: others take over what the two hold.
+        pause(Duration::from_secs(10));
+        for (way, proxy) in &ways {
+            proxy.mend(*way);
+        }
+    }
+    let findings = storm.judge(PROMISES);
+    println!("{findings}");
+    assert_eq!(findings.kills, 0, "nobody was killed: {findings}");
 }
 
 #[test]

@@ -99,6 +99,10 @@ impl Redis {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
     /// Killed without a word, as by a lack of memory.
     pub(crate) fn kill(&mut self) {
         if let Some(mut server) = self.server.take() {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use headcount::config::DurabilityConfig;
-use headcount::jobs::embedded::{Durability, Embedded, EmbeddedOptions};
+use headcount::jobs::embedded::{Committed, Durability, Embedded, EmbeddedOptions};
 use headcount::jobs::port::Backend;
 use headcount::jobs::redis::{RedisOptions, RedisStore};
 
@@ -23,19 +23,21 @@ pub(crate) struct Opened {
 /// Opens the store for one command.
 pub(super) async fn open(place: &Place) -> Result<Opened, Stop> {
     match place {
-        Place::Directory(directory) => embedded(directory, DurabilityConfig::Synced),
+        Place::Directory(directory) => embedded(directory, DurabilityConfig::Synced, None),
         _ => Ok(Opened { store: Arc::new(connect(place).await?), warnings: Vec::new() }),
     }
 }
 
 /// Opens the store for a process that runs jobs; a directory that is not there is made.
+/// `committed` is told how long commits to a directory take.
 pub(crate) async fn open_for_work(
     place: &Place,
     durability: DurabilityConfig,
+    committed: Option<Committed>,
 ) -> Result<Opened, Stop> {
     if let Place::Directory(directory) = place {
         std::fs::create_dir_all(directory).map_err(|error| failed(place, &error))?;
-        return embedded(directory, durability);
+        return embedded(directory, durability, committed);
     }
     let store = connect(place).await?;
     let warnings = store.check().await.map_err(|error| failed(place, &error))?;
@@ -54,12 +56,16 @@ pub(crate) async fn connect(place: &Place) -> Result<RedisStore, Stop> {
     connecting.await.map_err(|error| failed(place, &error))
 }
 
-fn embedded(directory: &Path, durability: DurabilityConfig) -> Result<Opened, Stop> {
+fn embedded(
+    directory: &Path,
+    durability: DurabilityConfig,
+    committed: Option<Committed>,
+) -> Result<Opened, Stop> {
     let durability = match durability {
         DurabilityConfig::Synced => Durability::Synced,
         DurabilityConfig::Interval(span) => Durability::Interval(span),
     };
-    let options = EmbeddedOptions { durability, ..EmbeddedOptions::default() };
+    let options = EmbeddedOptions { durability, committed, ..EmbeddedOptions::default() };
     // What is wrong with it says itself where it is.
     let store = Embedded::open(directory, options);
     let store = store.map_err(|error| Stop::Failed(error.to_string()))?;

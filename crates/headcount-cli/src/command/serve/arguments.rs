@@ -16,6 +16,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7878")]
     #[arg(conflicts_with = "no_api")]
     pub(super) listen: SocketAddr,
+    /// Exposes the metric names of the syshealth document as well; docs/metrics.md lists them.
+    #[arg(long, conflicts_with = "no_api")]
+    pub(super) syshealth_metrics: bool,
     /// Listens nowhere.
     #[arg(long)]
     pub(super) no_api: bool,

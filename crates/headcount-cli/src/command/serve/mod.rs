@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use headcount::SystemClock;
 use headcount::jobs::Queue;
-use headcount::ops::{Observer, Ops, ScalerPools};
+use headcount::jobs::embedded::Committed;
+use headcount::ops::{Machine, Observer, Ops, ScalerPools};
 use headcount::probes::{Host, Sampler, SamplerConfig};
 
 pub(crate) use arguments::Arguments;
@@ -37,8 +38,10 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Sto
 async fn serve(arguments: &Arguments, plan: &Plan, out: &mut impl Write) -> Result<(), Stop> {
     // First of all, so that a signal which comes early is not the end of a store half open.
     let mut signals = Signals::listen()?;
-    let opened = open_for_work(&plan.place, plan.durability).await?;
     let observer = Arc::new(Observer::default());
+    let commits = Arc::clone(&observer);
+    let committed: Committed = Arc::new(move |took| commits.committed(took));
+    let opened = open_for_work(&plan.place, plan.durability, Some(committed)).await?;
     let around = Surroundings {
         store: Arc::clone(&opened.store),
         sampler: sampler(),
@@ -46,7 +49,7 @@ async fn serve(arguments: &Arguments, plan: &Plan, out: &mut impl Write) -> Resu
     };
     let time = |queue: &Queue| queue.middleware(Timing(Arc::clone(&observer)));
     let crew = Crew::hire(plan, &around, time).await?;
-    let ops = match api(arguments, plan, &opened, (&crew, &observer)).await {
+    let ops = match api(arguments, plan, &opened, (&crew, &around, &observer)).await {
         Ok(ops) => ops,
         Err(stop) => {
             // What the workers have taken by now is not theirs to keep.
@@ -75,7 +78,7 @@ async fn api(
     arguments: &Arguments,
     plan: &Plan,
     opened: &Opened,
-    (crew, observer): (&Crew, &Arc<Observer>),
+    (crew, around, observer): (&Crew, &Surroundings, &Arc<Observer>),
 ) -> Result<Option<Ops>, Stop> {
     if arguments.no_api {
         return Ok(None);
@@ -86,6 +89,10 @@ async fn api(
         .store(Arc::clone(&opened.store))
         .pools(Arc::new(pools))
         .observer(Arc::clone(observer));
+    if arguments.syshealth_metrics {
+        let sampler = around.sampler.clone();
+        builder = builder.aliases(move || machine(sampler.as_ref()));
+    }
     if let Place::Directory(directory) = &plan.place {
         builder = builder.settings_file(directory.join(SETTINGS));
     }
@@ -105,6 +112,14 @@ fn post(plan: &Plan, ops: Option<&Ops>) -> Result<Option<Posted>, Stop> {
         Stop::Failed(format!("{}: no note can be left there: {error}", directory.display()))
     })?;
     Ok(Some(posted))
+}
+
+/// The machine as it was measured last.
+fn machine(sampler: Option<&Sampler>) -> Machine {
+    let Some(latest) = sampler.and_then(Sampler::latest) else { return Machine::default() };
+    let vitals = latest.sample.vitals();
+    let load = latest.sample.load.map(|load| [load.one, load.five, load.fifteen]);
+    Machine { io_wait: vitals.io_wait, load, memory: vitals.memory, db_pool: vitals.db_pool }
 }
 
 /// Where the machine cannot be measured, nothing is held down by its health.

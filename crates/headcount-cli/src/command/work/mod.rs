@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Sto
 
 async fn work(arguments: &CrewArguments, plan: &Plan, out: &mut impl Write) -> Result<(), Stop> {
     let mut signals = Signals::listen()?;
-    let opened = open_for_work(&plan.place, plan.durability).await?;
+    let opened = open_for_work(&plan.place, plan.durability, None).await?;
     let store = Arc::clone(&opened.store);
     let around = Surroundings { store, sampler: None, log: Log::new(arguments.verbose) };
     let crew = Crew::hire(plan, &around, |_| {}).await?;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use headcount_core::jobs::{Dependence, Event, JobId, State};
+use headcount_core::jobs::{Dependence, Event, JobId, JobRecord, State};
 
 use crate::embedded::row::Extra;
 
@@ -15,6 +15,16 @@ impl Queue {
         self.end_untold(slot, event, now);
         let (id, state) = (self.jobs[slot].id, self.state(slot));
         self.tell(id, state == State::Done, format!("dependency {id} ended {state}"), now);
+    }
+
+    /// A job cannot be read: it is kept aside, with what was found, so that others go on.
+    pub(crate) fn set_apart(&mut self, id: JobId, why: &str, now: u64) {
+        let Some(slot) = self.slots.get(&id).copied() else { return };
+        self.let_go(slot);
+        self.put_extra(slot, Extra::Error, JobRecord::cut_error(why).as_bytes());
+        self.end(slot, Event::Garbled, now);
+        self.put_row(slot);
+        self.put_back();
     }
 
     /// A job that it needed ended badly, so it is dead. Its row is still to be written.

@@ -5,6 +5,7 @@ use headcount_core::jobs::{Holder, JobId, JobSpec, Key, State, UniqueSpan};
 
 use crate::embedded::effect::Claim;
 use crate::embedded::row::Row;
+use crate::encoding::stand_in;
 
 use super::queue::Queue;
 
@@ -18,11 +19,13 @@ pub(crate) struct Restoring {
     blocked: Waiting,
     /// Ready jobs and where they stood: they enter their lanes in that order.
     ready: Vec<(i64, u32)>,
+    /// Jobs that cannot be read, and why.
+    garbled: Vec<(JobId, String)>,
 }
 
 impl Restoring {
     pub(crate) const fn new(queue: Queue) -> Self {
-        Self { queue, blocked: Vec::new(), ready: Vec::new() }
+        Self { queue, blocked: Vec::new(), ready: Vec::new(), garbled: Vec::new() }
     }
 
     pub(crate) fn claim(&mut self, key: Key, claim: Claim) {
@@ -46,6 +49,18 @@ impl Restoring {
         }
     }
 
+    /// A job of which not all can be read. It is set aside as soon as those are known that may
+    /// wait for it.
+    pub(crate) fn garbled(&mut self, id: JobId, row: Option<Row>, why: String, now: u64) {
+        let mut row = row.unwrap_or_else(|| Row::new(State::Ready, now, now, 0));
+        if !row.state.is_final() {
+            // Nothing is known of what it waits for.
+            row.state = State::Scheduled;
+            self.garbled.push((id, why));
+        }
+        self.job(id, row, stand_in(&[]), now);
+    }
+
     /// All jobs are known.
     pub(crate) fn finish(mut self, now: u64) -> Queue {
         self.ready.sort_unstable();
@@ -61,6 +76,9 @@ impl Restoring {
                 self.queue.numbers.totals.repaired += 1;
                 self.queue.unblock(slot, now);
             }
+        }
+        for (id, why) in self.garbled {
+            self.queue.set_apart(id, &why, now);
         }
         self.queue.out.ready = 0;
         self.queue

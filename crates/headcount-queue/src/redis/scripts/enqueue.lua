@@ -15,10 +15,12 @@ local function taken_by(taken, head)
   return stands and string.sub(taken, 1, 32) or nil
 end
 
--- Who has a unique key until it ends; one that is gone will never end.
+-- Who has a unique key until it ends; one that is gone will never end, and one that could not be
+-- read has ended without saying which key it had.
 local function owned(taken)
   if not taken or string.sub(taken, 33, 33) ~= 'u' then return taken end
-  return call('HEXISTS', K .. 'jobs', string.sub(taken, 1, 32)) == 1 and taken
+  local id = string.sub(taken, 1, 32)
+  return call('HEXISTS', K .. 'jobs', id) == 1 and not ENDED[mark_of(id).s] and taken
 end
 
 local function as_taken(id, head)

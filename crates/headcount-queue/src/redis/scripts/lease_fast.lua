@@ -26,7 +26,9 @@ local function give(entries)
       local plain = string.byte(body, 15) == 10
       if marked[id] or not plain then
         local text = ''
-        if not plain then text = string.sub(body, 16, string.find(body, '\n', 16, true) - 1) end
+        -- A garbled body may have no line at all; whoever is given it sets it aside.
+        local to = not plain and string.find(body, '\n', 16, true)
+        if to then text = string.sub(body, 16, to - 1) end
         local key, span = string.match(text, '^%d\t[^\t]*\t0?\t%d*\t([^\t]*)\t([^\t]*)\t')
         if marked[id] or not plain and (key ~= '' or span ~= '') then
           value = value .. '+' .. text
@@ -43,7 +45,11 @@ local function give(entries)
   end
   chunked('HSET', K .. 'held:' .. holder, fields)
   local given = #fields / 2
-  if 0 < repaired then call('HINCRBY', K .. 'counts', 't.repaired', repaired) end
+  if 0 < repaired then
+    call('HINCRBY', K .. 'counts', 't.repaired', repaired)
+    -- Where a job is gone there may be more: the next sweep looks.
+    call('HDEL', K .. 'counts', 'repair_at')
+  end
   call('HINCRBY', K .. 'counts', 'running', given)
   call('HINCRBY', K .. 'counts', 'taken', given)
   local marks = {}

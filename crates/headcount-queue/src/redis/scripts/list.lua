@@ -21,7 +21,7 @@ for _, id in ipairs(ids) do
   local body = call('HGET', K .. 'jobs', id)
   if body then
     local text = call('HGET', K .. 'marks', id)
-    local mark = text and cjson.decode(text) or {}
+    local mark = mark_in(text)
     local state, holder, value = state_of(id, mark, head_of(head_text(body)))
     jobs[#jobs + 1] = {
       id, body, state, text or '', holder or '', value or '',

@@ -8,6 +8,7 @@ local TOMBS_MAX, LINES_MAX, NEEDS_MAX = 10000, 1000, 1000
 local PAUSE, REST = 1000, 60000 -- between two parts of a search; after one that explained nothing
 local GRACE = 8000 -- the lease of a holder whose own was lost, long enough to renew it
 
+-- How many things were put right by this sweep.
 local repaired = 0
 local function mended(many) repaired = repaired + (many or 1) end
 
@@ -477,7 +478,7 @@ local function in_line(id, head)
 end
 
 local function mend_job(id, body, mark_text)
-  local head, mark = head_of(head_text(body)), mark_text and cjson.decode(mark_text) or {}
+  local head, mark = head_of(head_text(body)), mark_in(mark_text)
   -- It may have been told of an end since its page was read.
   if mark.s == 'blocked' then mark = mark_of(id) end
   if mark.s then return mend_marked(id, mark, head) end

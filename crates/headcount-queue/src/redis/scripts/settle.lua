@@ -33,6 +33,9 @@ local function settle(holder, id, epoch, ending, span, flag, bytes)
   elseif ending == 'x' then
     fail(mark, bytes)
     ended(id, head, mark, 'dead')
+  elseif ending == 'q' then
+    mark.er = bytes
+    ended(id, head, mark, 'quarantined')
   elseif ending == 'l' then
     mark.p = (mark.p or 0) + 1
     count('t.preempted', 1)

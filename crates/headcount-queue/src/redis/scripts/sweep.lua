@@ -1,5 +1,6 @@
--- ARGV: time, the most jobs that any step looks at. The steps are those of the protocol.
-local limit = tonumber(ARGV[2])
+-- ARGV: time, the most jobs that any step looks at, how long ago the last repair may be at most,
+-- and how often there is to be one. The steps are those of the protocol.
+local limit, rest_max, repair_every = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local due = promote(limit)
 
 local expired, recovered, quarantined, lost = 0, 0, 0, 0
@@ -83,9 +84,18 @@ end
 free_keys()
 
 write()
-local repaired = repair(limit)
-count('t.repaired', repaired)
-write()
+-- The next repair is told to all processes by the count of its time, with the store's clock. One
+-- that lies further ahead than any was set was set by a clock that has jumped.
+local repair_at = tonumber(call('HGET', K .. 'counts', 'repair_at') or '0')
+if 0 < repaired or repair_at <= now or now + rest_max < repair_at then
+  repaired = repair(limit)
+  count('t.repaired', repaired)
+  -- Where something was put right there may be more; a search says itself when it goes on.
+  local rest = tonumber(call('HGET', K .. 'repair', 'rest') or '') or math.huge
+  repair_at = 0 < repaired and 0 or math.min(now + repair_every, math.max(rest, now))
+  call('HSET', K .. 'counts', 'repair_at', string.format('%d', repair_at))
+  write()
+end
 
 -- Whoever was woken and then lost took the wake-up along; jobs that wait are announced again.
 if 0 < tonumber(call('HGET', K .. 'counts', 'ready') or '0') then woken = true end

@@ -26,16 +26,22 @@ local function head_of(text)
   if text == '' then return PLAIN end
   local p, t, keep, crashes, key, span, ukey = string.match(text,
     '^(%d)\t([^\t]*)\t(%d*)\t(%d*)\t([^\t]*)\t([^\t]*)\t([^\t]*)$')
+  -- Garbled: nothing of it is known.
+  if not p then return PLAIN end
   return {
     p = p, t = t, keep = tonumber(keep) or 0, crashes = tonumber(crashes) or 3,
     key = key, span = span, ukey = ukey,
   }
 end
 
-local function mark_of(id)
-  local text = call('HGET', K .. 'marks', id)
-  return text and cjson.decode(text) or {}
+-- A garbled mark says nothing, as a lost one does.
+local function mark_in(text)
+  if not text then return {} end
+  local fine, mark = pcall(cjson.decode, text)
+  return fine and type(mark) == 'table' and mark or {}
 end
+
+local function mark_of(id) return mark_in(call('HGET', K .. 'marks', id)) end
 
 local function save(id, mark) call('HSET', K .. 'marks', id, cjson.encode(mark)) end
 
@@ -271,6 +277,7 @@ local function tell_all()
           mark.s = 'blocked'
           forget(other, head, mark)
           count('t.repaired', 1)
+          call('HDEL', K .. 'counts', 'repair_at')
         elseif not well and mark.dep == 's' then
           mark.er = error_text
           ended(other, head, mark, 'dead')

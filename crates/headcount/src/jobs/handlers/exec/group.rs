@@ -2,7 +2,7 @@
 //!
 //! The program leads a process group of its own, so that a signal reaches its children too. Its
 //! end is seen before it is reaped: until then its number is its own, and no signal can reach a
-//! stranger. Whoever drops the group ends it.
+//! stranger. Whoever drops the group ends it, and where nobody can any more, its keeper does.
 
 use std::io;
 use std::process::ExitStatus;
@@ -10,6 +10,8 @@ use std::process::ExitStatus;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::process::{Child, Command};
 use tokio::signal::unix::{Signal as Ear, SignalKind, signal};
+
+use super::keeper::Kept;
 
 /// A program and all that it has started.
 #[derive(Debug)]
@@ -19,6 +21,7 @@ pub(super) struct Group {
     /// Hears that some child of this process has ended.
     ear: Ear,
     is_over: bool,
+    kept: Option<Kept>,
 }
 
 impl Group {
@@ -28,7 +31,7 @@ impl Group {
         let child = command.process_group(0).kill_on_drop(true).spawn()?;
         let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let pid = pid.ok_or(io::ErrorKind::InvalidData)?;
-        Ok(Self { child, pid, ear, is_over: false })
+        Ok(Self { child, pid, ear, is_over: false, kept: Some(Kept::new(pid)) })
     }
 
     pub(super) fn pipes(&mut self) -> Pipes {
@@ -55,6 +58,8 @@ impl Group {
     /// Ends whatever is left, and says how the program ended.
     pub(super) async fn close(&mut self) -> io::Result<ExitStatus> {
         self.tell(Signal::KILL);
+        // Before it is reaped: after that its number may be a stranger's.
+        self.kept = None;
         let status = self.child.wait().await;
         self.is_over = true;
         status
@@ -65,6 +70,7 @@ impl Drop for Group {
     fn drop(&mut self) {
         if !self.is_over {
             self.tell(Signal::KILL);
+            self.kept = None;
         }
     }
 }

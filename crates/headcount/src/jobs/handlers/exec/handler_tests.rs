@@ -219,3 +219,35 @@ fn a_job_that_is_cancelled_before_it_begins_does_not_stay() {
     let answer = block_on(shell("sleep 600").attempt(&context("{}"), ready(())));
     assert_eq!(told(answer), "JobError(Preempted: its handler stopped as it was asked)");
 }
+
+/// Runs a program and what that has started, until somebody kills this process.
+#[test]
+#[ignore = "it is the process that the next test kills"]
+fn process_to_be_killed() {
+    let dir = std::env::var("KEEPER_TEST_DIR").expect("it is started by another test");
+    let script = "sh -c 'echo $$ >child.new; mv child.new child; sleep 600' & \
+                  echo $$ >leader.new; mv leader.new leader; wait";
+    drop(block_on(shell(script).dir(dir).attempt(&context("{}"), pending())));
+}
+
+#[test]
+fn no_program_outlives_a_process_that_is_killed() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let (leader, child) = (folder.path().join("leader"), folder.path().join("child"));
+    let name = module_path!().split_once("::").expect("a module").1;
+    let mut process = std::process::Command::new(std::env::current_exe().expect("it has a file"))
+        .args(["--exact", &format!("{name}::process_to_be_killed"), "--ignored"])
+        .env("KEEPER_TEST_DIR", folder.path())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("a test can be started twice");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !(leader.exists() && child.exists()) {
+        assert!(Instant::now() < deadline, "the programs did not begin");
+        std::thread::yield_now();
+    }
+    process.kill().expect("it runs");
+    process.wait().expect("it is killed");
+    gone(&leader);
+    gone(&child);
+}

@@ -3,6 +3,7 @@
 mod handler;
 mod verdict;
 mod group;
+mod keeper;
 mod checkpoint;
 
 pub use handler::Exec;
