@@ -50,7 +50,8 @@ pub mod spans;
 
 pub use inline::{List, Name, NameError};
 pub use policy::{
-    Extras, Fault, GuardsConfig, Hint, Origin, Policy, PolicyConfig, Preset, SignalConfig,
+    ExtraParts, Extras, Fault, GuardsConfig, Hint, Origin, Policy, PolicyConfig, Preset,
+    SignalConfig,
 };
 pub use scaling::guard::Bounds;
 pub use scaling::{

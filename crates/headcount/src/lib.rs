@@ -33,14 +33,15 @@ pub mod trace;
 
 pub use clock::{ManualClock, SystemClock};
 pub use headcount_core::{
-    Autoscaler, Clock, Counters, Decision, Direction, Extras, Fault, Hint, ManualTarget, Mode,
-    Name, Observation, Policy, PolicyConfig, PoolSnapshot, Preset, Reason, Resizable, Sample,
-    Staffing, Statistics, Stats, Timestamp,
+    Autoscaler, Clock, Counters, Decision, Direction, ExtraParts, Extras, Fault, Hint,
+    ManualTarget, Mode, Name, Observation, Policy, PolicyConfig, PoolSnapshot, Preset, Reason,
+    Resizable, Sample, Staffing, Statistics, Stats, Timestamp,
 };
 pub use headcount_pool::*;
 pub use live::{
-    Autoscale, AutoscaleError, Autoscaled, Budget, Downstream, Driver, Job, PolicyError, Scaled,
-    Scaler, ScalerBuilder, ScalerEvent, ScalingPolicy, Share, StateFile, Surroundings, Throttle,
+    AudienceFull, Autoscale, AutoscaleError, Autoscaled, Budget, Downstream, Driver, Job,
+    PolicyError, Scaled, Scaler, ScalerBuilder, ScalerEvent, ScalingPolicy, Share, StateFile,
+    Surroundings, Throttle, UtcOffset, UtcOffsetError,
 };
 
 #[cfg(feature = "config")]

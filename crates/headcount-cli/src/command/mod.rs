@@ -24,7 +24,9 @@ mod table;
 mod when;
 
 use std::num::NonZeroUsize;
+use std::path::Path;
 
+use headcount::config::{JobsConfig, Reader, Registry};
 use headcount_core::Preset;
 
 use crate::Stop;
@@ -35,6 +37,13 @@ fn preset(name: &str) -> Result<Preset, Stop> {
         let names: Vec<_> = Preset::all().iter().map(Preset::name).collect();
         Stop::Misused(format!("no preset is called {name:?}; there are {}", names.join(", ")))
     })
+}
+
+/// What a file says of jobs, with the environment laid over it.
+fn jobs_config(file: &Path) -> Result<JobsConfig, Stop> {
+    let reader = Reader::new(&Registry::new()).environment();
+    let reading = reader.read(file).map_err(|report| Stop::Refused(report.to_string()))?;
+    Ok(reading.config.jobs)
 }
 
 /// The cores of this machine, as far as this process may use them.

@@ -17,7 +17,7 @@ fn a_file_that_is_no_trace_is_refused() {
     check("", "this is no trace; it is empty");
     check("{\"headcount_tr", "this is no trace; its first line is cut off");
     check("seconds,arrivals\n1,2\n", "line 1: this is no trace; its first line is ");
-    check("{\"headcount_trace\":2}\n", "line 1: the trace has version 2; this program reads");
+    check("{\"headcount_trace\":3}\n", "line 1: the trace has version 3; this program reads");
     check(HEADER, "it has no pool; nothing can be replayed");
     check(&format!("{HEADER}{{\"pool\":\"a\"}}\n"), "line 2: this is neither a decision nor");
     place.check(&["none.jsonl"], 2, "headcount: none.jsonl: No such file");

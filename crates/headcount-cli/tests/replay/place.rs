@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use headcount::trace::{Recorder, RecorderConfig, Row};
 use headcount::{
-    Decision, Driver, ManualClock, Mode, Observation, Policy, PolicyConfig, PoolSnapshot, Preset,
-    Resizable, Scaler, Staffing,
+    Decision, Driver, ExtraParts, Extras, ManualClock, Mode, Observation, Policy, PolicyConfig,
+    PoolSnapshot, Preset, Resizable, Scaler, Staffing,
 };
 use headcount_sim::load::{Arrivals, Load, Sizes};
 use headcount_sim::run::{PoolSetup, Setup, Simulation};
@@ -38,13 +38,19 @@ impl Place {
 
     /// Records a run in virtual time, with everything in it that a person may do meanwhile.
     pub(crate) fn record(&self, name: &str, config: RecorderConfig) {
+        self.record_with(name, config, Extras::default);
+    }
+
+    /// The same for scalers with parts of one's own.
+    pub(crate) fn record_with(&self, name: &str, config: RecorderConfig, extras: fn() -> Extras) {
         let recorder = Recorder::create(self.path(name), config).expect("it can be made");
         let clock = ManualClock::default();
         let driver = Driver::by_hand(Arc::new(clock.clone()));
         let pools = ["thumbs", "mail"].map(|name| {
             let pool = Paper::default();
             let scaler = Scaler::of(pool.clone()).name(name).policy(up_to_eight(&Preset::gopipe()));
-            let scaler = scaler.trace(&recorder).driver(&driver).start().expect("no fault");
+            let scaler = scaler.extras(extras).trace(&recorder).driver(&driver);
+            let scaler = scaler.start().expect("no fault");
             (pool, scaler)
         });
         for second in 0..60 {
@@ -77,7 +83,8 @@ impl Place {
             let row = serde_json::to_string(row).expect("a row can be written");
             writeln!(text, "{row}").expect("there is room");
         };
-        write(&Row::Policy { pool: pool(), policy: Box::new(config), notes });
+        let extras = ExtraParts::default();
+        write(&Row::Policy { pool: pool(), policy: Box::new(config), notes, extras });
         let mut watch = |_: usize, observation: &Observation, decision: &Decision| {
             let (observation, decision) = (Box::new(observation.clone()), Box::new(*decision));
             write(&Row::Tick { pool: pool(), observation, decision });

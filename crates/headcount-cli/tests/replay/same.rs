@@ -1,6 +1,12 @@
 //! Under the same policy everything comes out the same, unless somebody changed it.
 
+use std::sync::Arc;
+
 use headcount::trace::RecorderConfig;
+use headcount::{Extras, Name, Observation, Staffing};
+use headcount_core::guard::{Because, Guard, Ruling};
+use headcount_core::signal::Signal;
+use headcount_core::{Noted, Notes, Situation};
 
 use crate::place::Place;
 
@@ -80,4 +86,66 @@ fn what_headcount_run_records_can_be_replayed() {
     assert_eq!(code, Some(0), "{text}");
     place.check(&["run.jsonl"], 0, "all identical");
     place.check(&["run.jsonl", "--preset", "slo", "--slo", "1s"], 0, "the preset slo");
+}
+
+/// Counts how often it was asked, which nobody can know who was not there.
+#[derive(Clone, Debug)]
+struct Asked(u32);
+
+impl Signal for Asked {
+    fn name(&self) -> &'static str {
+        "asked"
+    }
+
+    fn read(&mut self, _: &Observation) -> Option<f64> {
+        self.0 += 1;
+        Some(f64::from(self.0) / 7.0)
+    }
+
+    fn save(&self, notes: &mut Notes) {
+        self.0.write(notes);
+    }
+}
+
+/// Holds where that number is high.
+#[derive(Debug)]
+struct Tired;
+
+impl Guard for Tired {
+    fn name(&self) -> &'static str {
+        "tired"
+    }
+
+    fn review(&self, situation: &Situation<'_>, _: Staffing) -> Ruling {
+        match situation.reading("asked") {
+            Some(asked) if asked.value.fract() < 0.5 => Ruling::Allow,
+            _ => Ruling::Hold(Because::Said(Name::new("tired").expect("a name"))),
+        }
+    }
+}
+
+#[test]
+fn a_run_with_parts_of_ones_own_replays_byte_for_byte() {
+    let place = Place::new();
+    let extras = || Extras {
+        signals: vec![Box::new(Asked(0))],
+        guards: vec![Arc::new(Tired)],
+        ..Extras::default()
+    };
+    let config = RecorderConfig { bytes_max: 60_000, files_max: 20 };
+    place.record_with("run.jsonl", config, extras);
+    assert!(place.found("run.jsonl").contains("\"extras\":{\"signals\":[\"asked\"]"));
+    place.check(&["run.jsonl"], 0, "all identical");
+    place.check(&["run.jsonl", "--rotated", "--json"], 0, "\"differing\": 0");
+    place.check(&["run.jsonl", "--rotated", "--preset", "slo"], 0, "the preset slo");
+
+    // What the parts said is taken as it was; what came of it is not.
+    let (bounds, others) = ("\"bounds\":{\"min\":1,\"max\":8}", "\"bounds\":{\"min\":1,\"max\":9}");
+    let text = place.found("run.jsonl").replace(bounds, others);
+    place.write("changed.jsonl", &text);
+    place.check(&["changed.jsonl"], 1, "of them differ");
+    let old =
+        place.found("run.jsonl").replace("{\"headcount_trace\":2}", "{\"headcount_trace\":9}");
+    place.write("new.jsonl", &old);
+    place.check(&["new.jsonl"], 2, "the trace has version 9; this program reads 1 to 2");
 }

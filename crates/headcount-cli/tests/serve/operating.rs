@@ -1,8 +1,11 @@
 //! What an operator does: looks, pauses, retries, cancels, deletes, asks why.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
 use serde_json::Value;
 
-use super::place::{Place, until};
+use super::place::{Place, Running, until};
 
 const AT: [&str; 2] = ["--store", "data"];
 
@@ -84,4 +87,65 @@ fn a_pool_says_why_it_has_its_size() {
     place.told(&with(&["scale", "3", "--for", "10m", "--reason", "a test"]));
     let pools = place.json(&with(&["pools", "--json"]));
     assert_eq!((&pools[0]["state"], &pools[0]["ceiling"]), (&"held".into(), &3.into()), "{pools}");
+}
+
+#[test]
+fn one_file_says_to_all_commands_where_the_jobs_are() {
+    let place = Place::new();
+    place.write("jobs.yaml", "store: here\n");
+    place.write("elsewhere.yaml", "store: elsewhere\n");
+    let file = ["--config", "jobs.yaml"];
+    let with = |words: &[&'static str]| [words, &file].concat();
+    place.check(&with(&["jobs", "list"]), 1, "there is no store in here");
+
+    let words = with(&["serve", "--listen", "127.0.0.1:0"]);
+    let server = place.start(&words, "try ");
+    assert!(place.read("here/serve.json").contains("127.0.0.1"));
+    assert_eq!(place.told(&with(&["enqueue", "echo", "[1]", "--wait=20s"])), "[1]");
+    assert!(place.told(&with(&["queues", "list"])).contains("default"));
+    let listed = place.json(&with(&["jobs", "list", "--json"]));
+    assert!(listed.is_array(), "{listed}");
+
+    // Whoever says it on the command line is right, also beside a file.
+    let both = ["queues", "list", "--store", "here", "--config", "elsewhere.yaml"];
+    assert!(place.told(&both).contains("default"));
+    place.check(&["queues", "list", "--config", "elsewhere.yaml"], 1, "no store in elsewhere");
+    let mut overridden = place.command(&["queues", "list", "--config", "elsewhere.yaml"]);
+    let told = overridden.env("HEADCOUNT_STORE__PATH", "here").output().expect("it starts");
+    assert!(String::from_utf8_lossy(&told.stdout).contains("default"), "{told:?}");
+    assert_eq!(server.end().code, Some(0));
+
+    // Nobody serves it any more: the command opens it itself.
+    assert!(place.told(&with(&["queues", "list"])).contains("default"));
+    place.write("wrong.yaml", "store: {path: here, url: \"redis://h\"}\n");
+    place.check(&["jobs", "list", "--config", "wrong.yaml"], 1, "wrong.yaml:1:8: store has both");
+}
+
+/// What a server says at `/metrics`.
+fn metrics(server: &Running) -> String {
+    let address = server.said().split("http://").nth(1).expect("it says where it listens");
+    let end = address.find(|c: char| c != '.' && c != ':' && !c.is_ascii_digit());
+    let address = &address[..end.unwrap_or(address.len())];
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    let ask = format!("GET /metrics HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+    stream.write_all(ask.as_bytes()).expect("it takes questions");
+    let mut told = String::new();
+    stream.read_to_string(&mut told).expect("it answers");
+    told
+}
+
+#[test]
+fn metrics_have_other_names_where_they_are_wanted() {
+    let place = Place::new();
+    let server = place.serve(&["--syshealth-metrics"]);
+    place.told(&with(&["enqueue", "echo", "--wait=20s"]));
+    let wanted = "extraction_worker_current_concurrency{worker_type=\"default\"} ";
+    until(|| metrics(&server).contains(wanted), "the other names");
+    let told = metrics(&server);
+    assert!(told.contains("headcount_pool_workers{pool=\"default\"} "), "{told}");
+    // A machine tells its load, and a folder its commits.
+    assert!(told.contains("system_cpu_load_avg{period=\"5m\"} "), "{told}");
+    assert!(told.contains("headcount_store_commit_seconds_count "), "{told}");
+    drop(server);
+    assert!(!metrics(&place.serve(&[])).contains("extraction_"), "only where they are wanted");
 }

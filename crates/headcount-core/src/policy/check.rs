@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::config::{GuardsConfig, PolicyConfig, SignalConfig};
+use super::extra_parts::ExtraParts;
 use super::inspection::{Fault, Hint, Inspection};
-use crate::decide::{Decider, DeciderConfig, SloConfig};
+use crate::decide::{Decider, DeciderConfig, PartPath, SloConfig};
 use crate::guard::{
     AllowanceLimit, Bounds, BreakerVeto, Cooldown, DrainHold, GUARDS_MAX, Guard, HealthBrake,
     StepLimit, WarmUp,
@@ -207,6 +208,7 @@ impl Policy {
     /// When there are too many parts, or when one has a name that is no name or is taken.
     pub fn try_build_with(&self, extras: Extras) -> Result<Autoscaler, Fault> {
         self.check_extras(&extras)?;
+        let parts = ExtraParts::of(&extras);
         let mut own: Vec<_> = extras.signals.into_iter().map(named).collect();
         let mut signals = Vec::new();
         for signal in &self.signals {
@@ -216,7 +218,9 @@ impl Policy {
             signals.push((signal.name, build_signal(signal, source)));
         }
         signals.extend(own);
-        let decider = extras.decider.unwrap_or_else(|| self.decider.build(self.bounds));
+        let own_parts = extras.parts;
+        let decider =
+            extras.decider.unwrap_or_else(|| self.decider.build_with(self.bounds, own_parts));
         let mut guards = self.line_up();
         // Before whatever limits: nobody overrules health, memory, allowance and bounds.
         let is_limit = |guard: &Arc<dyn Guard>| guard.is_limit() || guard.watches_health();
@@ -225,6 +229,7 @@ impl Policy {
         let mut autoscaler = Autoscaler::with_names(signals, decider, guards, self.bounds);
         autoscaler.set_mode(self.mode);
         autoscaler.keep_samples(self.samples_kept as usize);
+        autoscaler.set_extras(parts, first_limit);
         Ok(autoscaler)
     }
 
@@ -249,6 +254,19 @@ impl Policy {
         if SIGNALS_MAX < signals {
             let allowed = format!("at most {SIGNALS_MAX} signals are read");
             return fault("signals", &signals, allowed);
+        }
+        let composite = match &self.decider {
+            DeciderConfig::Composite(composite) => Some(composite),
+            _ => None,
+        };
+        for (path, _) in &extras.parts {
+            if !composite.is_some_and(|composite| composite.has_part(path)) {
+                let part = |place: String, index| format!("{place}.parts[{index}]");
+                let place = path.iter().fold("decider".to_owned(), part);
+                let allowed = "a part of one's own belongs there, and this policy has no such part";
+                let allowed = allowed.to_owned();
+                return fault(&place, &self.decider.name(), allowed);
+            }
         }
         for guard in &extras.guards {
             if let Err(error) = Name::new(guard.name()) {
@@ -325,6 +343,8 @@ pub struct Extras {
     pub signals: Vec<Box<dyn Signal>>,
     /// A decider in place of the policy's.
     pub decider: Option<Box<dyn Decider>>,
+    /// Deciders in place of parts of the policy's composite, and where those stand.
+    pub parts: Vec<(PartPath, Box<dyn Decider>)>,
     /// Guards behind the policy's, and before those that limit.
     pub guards: Vec<Arc<dyn Guard>>,
 }

@@ -12,10 +12,13 @@ mod check;
 mod preset;
 mod peers;
 mod tempo;
+mod extra_parts;
 mod inspection;
 
 pub use check::{Extras, Policy};
 pub use config::{GuardsConfig, PolicyConfig, SignalConfig};
+pub use extra_parts::ExtraParts;
+pub(crate) use extra_parts::REPLAYED;
 pub(crate) use inspection::Inspection;
 pub use inspection::{Fault, Hint};
 pub use preset::{Origin, Preset};

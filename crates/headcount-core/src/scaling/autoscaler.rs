@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::decide::Decider;
 use super::decision::{Decision, SIGNALS_MAX};
-use super::guard::{Bounds, GUARDS_MAX, Guard, Review};
+use super::guard::{Bounds, GUARDS_MAX, Guard, Review, Ruling};
 use super::history::History;
 use super::mode::{ManualTarget, Mode};
 use super::notes::{Noted, Notes, NotesReader};
@@ -19,6 +19,7 @@ use super::situation::Situation;
 use super::staffing::Staffing;
 use super::stats::{Sample, Samples, Stats};
 use crate::health::{Standing, Zone};
+use crate::policy::{ExtraParts, REPLAYED};
 use crate::{List, Name, Timestamp};
 
 /// Decides what a pool's staffing should be, and says why.
@@ -49,6 +50,10 @@ pub struct Autoscaler {
     bounds: Bounds,
     /// Whether a guard looks after the machine's health.
     is_health_watched: bool,
+    /// Which parts are not the policy's own.
+    extras: Box<ExtraParts>,
+    /// Behind how many guards theirs stand.
+    extra_guards_at: usize,
     /// Says which policy the notes are of.
     fingerprint: u64,
     mode: Mode,
@@ -98,7 +103,7 @@ impl Autoscaler {
             assert!(is_new, "two signals are called {name}; a decider would read the first only");
         }
         let span = guards.iter().map(|guard| guard.looks_back()).max();
-        let fingerprint = fingerprint(&signals, &*decider);
+        let fingerprint = fingerprint(&signals, &*decider, &ExtraParts::default());
         let is_health_watched = guards.iter().any(|guard| guard.watches_health());
         Self {
             signals,
@@ -106,6 +111,8 @@ impl Autoscaler {
             guards: guards.into_iter().map(|guard| (name_of(guard.name()), guard)).collect(),
             bounds,
             is_health_watched,
+            extras: Box::default(),
+            extra_guards_at: 0,
             fingerprint,
             mode: Mode::Automatic,
             manual: None,
@@ -117,12 +124,22 @@ impl Autoscaler {
 
     /// Decides what the staffing should be. Applies nothing.
     pub fn tick(&mut self, observation: &Observation) -> Decision {
+        self.tick_knowing(observation, None)
+    }
+
+    /// Decides as [`Autoscaler::tick`] does, but asks no part that is not the policy's own: what
+    /// those said is taken from `recorded`, the decision that is replayed.
+    pub fn tick_again(&mut self, observation: &Observation, recorded: &Decision) -> Decision {
+        self.tick_knowing(observation, Some(recorded))
+    }
+
+    fn tick_knowing(&mut self, observation: &Observation, recorded: Option<&Decision>) -> Decision {
         self.follow_clock(observation.at);
         // Filled in place: a decision is large, and moving it about would cost more than making it.
         let mut decision = Decision::begun(observation, self.mode, self.bounds);
-        self.read(observation, &mut decision.readings);
-        let asked = self.propose(observation, &mut decision);
-        self.review(observation, asked, &mut decision);
+        self.read(observation, recorded, &mut decision.readings);
+        let asked = self.propose(observation, recorded, &mut decision);
+        self.review(observation, asked, recorded, &mut decision);
         self.history.decided(&decision);
         self.note_illness(observation, &decision);
         self.stats.decided(&decision, observation.pool.live);
@@ -133,11 +150,30 @@ impl Autoscaler {
     /// Decides on a size that somebody asks for once, whatever the mode is: within what limits it,
     /// past everything else. Mode and manual target stay as they are.
     pub fn tick_by_hand(&mut self, observation: &Observation, workers: u32) -> Decision {
+        self.tick_by_hand_knowing(observation, workers, None)
+    }
+
+    /// The same, as [`Autoscaler::tick_again`] does it.
+    pub fn tick_by_hand_again(
+        &mut self,
+        observation: &Observation,
+        workers: u32,
+        recorded: &Decision,
+    ) -> Decision {
+        self.tick_by_hand_knowing(observation, workers, Some(recorded))
+    }
+
+    fn tick_by_hand_knowing(
+        &mut self,
+        observation: &Observation,
+        workers: u32,
+        recorded: Option<&Decision>,
+    ) -> Decision {
         // On a copy, so that a part that panics leaves everything as it was.
         let mut by_hand = self.clone();
         by_hand.mode = Mode::Manual;
         by_hand.manual = Some(ManualTarget { workers, until: None });
-        let decision = by_hand.tick(observation);
+        let decision = by_hand.tick_knowing(observation, recorded);
         *self = Self { mode: self.mode, manual: self.manual, ..by_hand };
         decision
     }
@@ -163,11 +199,23 @@ impl Autoscaler {
         self.stats.applied(decision.at, decision.direction());
     }
 
-    fn read(&mut self, observation: &Observation, readings: &mut List<Reading, SIGNALS_MAX>) {
+    fn read(
+        &mut self,
+        observation: &Observation,
+        recorded: Option<&Decision>,
+        readings: &mut List<Reading, SIGNALS_MAX>,
+    ) {
         for (name, signal) in &mut self.signals {
-            let value = read_finite(signal.as_mut(), observation);
-            let (unit, reason) = (signal.unit(), signal.reason());
-            let fits = readings.push(Reading { name: *name, unit, reason, value });
+            let recorded = recorded.filter(|_| self.extras.signals.contains(name));
+            let known = |recorded: &Decision| {
+                recorded.readings.iter().find(|reading| reading.name == *name).copied()
+            };
+            let reading = recorded.and_then(known).unwrap_or_else(|| {
+                let value = read_finite(signal.as_mut(), observation);
+                let (unit, reason) = (signal.unit(), signal.reason());
+                Reading { name: *name, unit, reason, value }
+            });
+            let fits = readings.push(reading);
             assert!(fits, "no more signals than there is room for readings");
         }
     }
@@ -186,7 +234,12 @@ impl Autoscaler {
     }
 
     /// Puts in what is wanted, and says who is to be asked about it.
-    fn propose(&mut self, observation: &Observation, decision: &mut Decision) -> Asked {
+    fn propose(
+        &mut self,
+        observation: &Observation,
+        recorded: Option<&Decision>,
+        decision: &mut Decision,
+    ) -> Asked {
         if self.manual.is_some_and(|manual| !manual.holds_at(observation.at)) {
             self.manual = None;
         }
@@ -200,7 +253,11 @@ impl Autoscaler {
             (Mode::Automatic | Mode::Advise, _) => {
                 let readings = decision.readings.as_slice();
                 let situation = Situation { observation, readings, history: &self.history };
-                (self.decider.decide(&situation), Asked::All)
+                let proposal = match recorded.filter(|_| self.extras.decider) {
+                    Some(recorded) => recorded.proposal,
+                    None => self.decider.decide(&situation),
+                };
+                (proposal, Asked::All)
             }
         };
         decision.proposal = proposal;
@@ -209,21 +266,31 @@ impl Autoscaler {
     }
 
     /// Asks the guards in their order.
-    fn review(&self, observation: &Observation, asked: Asked, decision: &mut Decision) {
+    fn review(
+        &self,
+        observation: &Observation,
+        asked: Asked,
+        recorded: Option<&Decision>,
+        decision: &mut Decision,
+    ) {
         let readings = decision.readings.as_slice();
         let situation = Situation { observation, readings, history: &self.history };
         let from = decision.from;
         let mut to = decision.proposal.wanted.unwrap_or(from);
-        for (name, guard) in &self.guards {
+        let recorded = recorded.map(|recorded| (recorded, self.extra_guards()));
+        for (index, (name, guard)) in self.guards.iter().enumerate() {
             let is_asked = match asked {
                 Asked::Nobody => false,
                 Asked::Limits => guard.is_limit(),
                 Asked::All => true,
             };
-            if !is_asked {
-                continue;
-            }
-            let ruling = guard.review(&situation, to);
+            let ruling = match &recorded {
+                Some((recorded, extra)) if extra.contains(&index) => {
+                    ruling_then(recorded, *name, &decision.rulings)
+                }
+                _ => is_asked.then(|| guard.review(&situation, to)),
+            };
+            let Some(ruling) = ruling else { continue };
             let left = ruling.applied_to(from, to);
             // A guard from outside may cross the ends.
             to = Staffing::between(left.floor, left.ceiling);
@@ -231,6 +298,35 @@ impl Autoscaler {
             assert!(fits, "no more guards than there is room for rulings");
         }
         decision.to = to;
+    }
+
+    /// Where the guards stand that are not the policy's own: before the first of its own that
+    /// limits.
+    fn extra_guards(&self) -> std::ops::Range<usize> {
+        self.extra_guards_at..self.extra_guards_at + self.extras.guards.len()
+    }
+
+    /// Which parts are not the policy's own.
+    #[must_use]
+    pub fn extras(&self) -> &ExtraParts {
+        &self.extras
+    }
+
+    /// Says which parts are not the policy's own, and behind how many guards theirs stand.
+    pub(crate) fn set_extras(&mut self, extras: ExtraParts, guards_before: usize) {
+        *self.extras = extras;
+        self.extra_guards_at = guards_before;
+    }
+
+    /// Has a stand-in for every signal that is not the policy's own, with all that was wrapped
+    /// around it: what is recorded is what came out in the end.
+    pub(crate) fn take_as_recorded(&mut self, stand_in: impl Fn(Name) -> Box<dyn Signal>) {
+        for (name, signal) in &mut self.signals {
+            if self.extras.signals.contains(name) {
+                *signal = stand_in(*name);
+            }
+        }
+        self.fingerprint = fingerprint(&self.signals, &*self.decider, &self.extras);
     }
 
     /// Remembers that the machine is unwell, where a guard looks after it.
@@ -321,12 +417,27 @@ impl Autoscaler {
     /// ```
     #[must_use]
     pub fn save(&self) -> Notes {
+        self.save_without(&ExtraParts::default(), self.fingerprint)
+    }
+
+    /// Writes down all that it remembers but for parts that are not the policy's own: for
+    /// [`Policy::build_to_replay`](crate::Policy::build_to_replay).
+    #[must_use]
+    pub fn save_to_replay(&self) -> Notes {
+        let fingerprint = fingerprint(&self.signals, &*self.decider, &self.extras);
+        self.save_without(&self.extras, fingerprint)
+    }
+
+    fn save_without(&self, left_out: &ExtraParts, fingerprint: u64) -> Notes {
         let mut notes = Notes::default();
-        (NOTES_VERSION, self.fingerprint).write(&mut notes);
+        (NOTES_VERSION, fingerprint).write(&mut notes);
         self.history.save(&mut notes);
         self.manual.map(|manual| (manual.workers, manual.until)).write(&mut notes);
-        self.signals.iter().for_each(|(_, signal)| signal.save(&mut notes));
-        self.decider.save(&mut notes);
+        let own = self.signals.iter().filter(|(name, _)| !left_out.signals.contains(name));
+        own.for_each(|(_, signal)| signal.save(&mut notes));
+        if !left_out.decider {
+            self.decider.save(&mut notes);
+        }
         notes
     }
 
@@ -396,15 +507,39 @@ enum Asked {
 /// The form of the notes; another one is not read.
 const NOTES_VERSION: u64 = 1;
 
+/// What the next guard called `name` ruled in a recorded decision, where so much has been ruled
+/// again. `None`: it was not asked then.
+fn ruling_then(
+    recorded: &Decision,
+    name: Name,
+    ruled: &List<Review, GUARDS_MAX>,
+) -> Option<Ruling> {
+    // The policy may have a guard of the same name, which comes first.
+    let before = ruled.iter().filter(|review| review.guard == name).count();
+    let mut of_that_name = recorded.rulings.iter().filter(|review| review.guard == name);
+    of_that_name.nth(before).map(|review| review.ruling)
+}
+
 /// A number for the kinds of signals and decider (FNV-1a over their names): what remembers the
-/// same kinds of things has the same number, however it is tuned.
-fn fingerprint(signals: &[(Name, Box<dyn Signal>)], decider: &dyn Decider) -> u64 {
+/// same kinds of things has the same number, however it is tuned. Parts of which only the names
+/// are `known` all have the same kind.
+fn fingerprint(
+    signals: &[(Name, Box<dyn Signal>)],
+    decider: &dyn Decider,
+    known: &ExtraParts,
+) -> u64 {
     let mut text = String::new();
     for (name, signal) in signals {
         text.push_str(name.as_str());
-        signal.kind(&mut text);
+        match known.signals.contains(name) {
+            true => text.push_str(REPLAYED),
+            false => signal.kind(&mut text),
+        }
     }
-    decider.kind(&mut text);
+    match known.decider {
+        true => text.push_str(REPLAYED),
+        false => decider.kind(&mut text),
+    }
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }

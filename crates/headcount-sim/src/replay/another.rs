@@ -4,8 +4,8 @@
 //! of the recorded one remember, and with the size in force.
 
 use headcount_core::{
-    Autoscaler, Decision, Direction, Observation, Policy, PolicyConfig, PoolSnapshot, Staffing,
-    Timestamp,
+    Autoscaler, Decision, Direction, ExtraParts, Observation, Policy, PolicyConfig, PoolSnapshot,
+    Staffing, Timestamp,
 };
 
 use super::follower::{Follower, Unreplayable, applied};
@@ -124,7 +124,21 @@ impl Another {
         written: &PolicyConfig,
         notes: &[u64],
     ) -> Result<Self, Unreplayable> {
-        let recorded = Follower::new(written, notes)?;
+        Self::with_extras(other, written, &ExtraParts::default(), notes)
+    }
+
+    /// The same beside a recorded policy that had parts beside its own.
+    ///
+    /// # Errors
+    ///
+    /// When the recorded policy or its notes are none of ours.
+    pub fn with_extras(
+        other: &Policy,
+        written: &PolicyConfig,
+        extras: &ExtraParts,
+        notes: &[u64],
+    ) -> Result<Self, Unreplayable> {
+        let recorded = Follower::new(written, extras, notes)?;
         let mut other = other.build();
         other.succeed(&recorded.autoscaler);
         Ok(Self {
@@ -144,7 +158,21 @@ impl Another {
     ///
     /// When the policy or the notes are none of ours. Then it goes on by the one before.
     pub fn policy(&mut self, written: &PolicyConfig, notes: &[u64]) -> Result<(), Unreplayable> {
-        self.recorded = Follower::new(written, notes)?;
+        self.policy_with(written, &ExtraParts::default(), notes)
+    }
+
+    /// The same for one that has parts beside its own.
+    ///
+    /// # Errors
+    ///
+    /// When the policy or the notes are none of ours. Then it goes on by the one before.
+    pub fn policy_with(
+        &mut self,
+        written: &PolicyConfig,
+        extras: &ExtraParts,
+        notes: &[u64],
+    ) -> Result<(), Unreplayable> {
+        self.recorded = Follower::new(written, extras, notes)?;
         // Who holds the pool is a person, and would have held it whatever its policy is.
         self.other.set_manual(self.recorded.autoscaler.manual());
         Ok(())

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use headcount_core::{
-    Autoscaler, Decision, Fault, ManualTarget, Mode, Notes, Observation, Policy, PolicyConfig,
-    Reason, RestoreError, Staffing,
+    Autoscaler, Decision, ExtraParts, Fault, ManualTarget, Mode, Notes, Observation, Policy,
+    PolicyConfig, Reason, RestoreError, Staffing,
 };
 
 /// Why what follows a row cannot be replayed.
@@ -34,7 +34,7 @@ impl fmt::Display for Unreplayable {
             }
             Self::Notes(RestoreError::OtherPolicy) => f.write_str(
                 "the notes are of other signals or another decider than the recorded policy has; \
-                 parts of one's own are not in a trace",
+                 parts of one's own are not in a trace of version 1",
             ),
             Self::Notes(RestoreError::OtherVersion(version)) => {
                 write!(f, "the notes are of version {version}, which this program does not read")
@@ -53,11 +53,16 @@ pub(super) struct Follower {
 }
 
 impl Follower {
-    /// As a row says: this policy, which remembers that.
-    pub(super) fn new(written: &PolicyConfig, notes: &[u64]) -> Result<Self, Unreplayable> {
+    /// As a row says: this policy, with those parts beside its own, which remembers that.
+    pub(super) fn new(
+        written: &PolicyConfig,
+        extras: &ExtraParts,
+        notes: &[u64],
+    ) -> Result<Self, Unreplayable> {
         // A recorded policy has its bounds, so the cores of the machine are of no account.
         let policy = Policy::check(written, 1).map_err(Unreplayable::Policy)?;
-        let mut autoscaler = policy.build();
+        let built = policy.build_to_replay(extras);
+        let mut autoscaler = built.map_err(|fault| Unreplayable::Policy(vec![fault]))?;
         let notes = Notes::of_words(notes.to_vec());
         autoscaler.restore(&notes).map_err(Unreplayable::Notes)?;
         Ok(Self { autoscaler })
@@ -66,8 +71,8 @@ impl Follower {
     /// Decides on it as the recorded one did, and takes note of what was applied then.
     pub(super) fn tick(&mut self, observation: &Observation, recorded: &Decision) -> Decision {
         let again = match self.asked_by_hand(recorded) {
-            Some(workers) => self.autoscaler.tick_by_hand(observation, workers),
-            None => self.autoscaler.tick(observation),
+            Some(workers) => self.autoscaler.tick_by_hand_again(observation, workers, recorded),
+            None => self.autoscaler.tick_again(observation, recorded),
         };
         // What happened is what counts for what follows, even where it would come out otherwise.
         if applied(observation, recorded).is_some() {

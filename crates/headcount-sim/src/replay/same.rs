@@ -1,6 +1,6 @@
 //! The recorded policy on the recorded observations: the same decisions, to the last bit.
 
-use headcount_core::{Decision, Observation, PolicyConfig};
+use headcount_core::{Decision, ExtraParts, Observation, PolicyConfig};
 
 use super::follower::{Follower, Unreplayable};
 
@@ -57,8 +57,23 @@ impl Same {
     ///
     /// When the policy or the notes are none of ours. What follows is unknown then.
     pub fn policy(&mut self, written: &PolicyConfig, notes: &[u64]) -> Result<(), Unreplayable> {
+        self.policy_with(written, &ExtraParts::default(), notes)
+    }
+
+    /// The same for a policy that had parts beside its own. What those said is taken from each
+    /// recorded decision; everything else is decided again.
+    ///
+    /// # Errors
+    ///
+    /// When the policy or the notes are none of ours. What follows is unknown then.
+    pub fn policy_with(
+        &mut self,
+        written: &PolicyConfig,
+        extras: &ExtraParts,
+        notes: &[u64],
+    ) -> Result<(), Unreplayable> {
         self.follower = None;
-        self.follower = Some(Follower::new(written, notes)?);
+        self.follower = Some(Follower::new(written, extras, notes)?);
         Ok(())
     }
 

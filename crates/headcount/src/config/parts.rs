@@ -72,6 +72,9 @@ impl PoolConfig {
         if let Some(plug) = &self.plugs.decider {
             extras.decider = Some(registry.make_decider(plug)?);
         }
+        for (path, plug) in &self.plugs.parts {
+            extras.parts.push((path.clone(), registry.make_decider(plug)?));
+        }
         if let Some(brake) = self.brake() {
             extras.guards.push(Arc::new(brake));
         }

@@ -1,5 +1,6 @@
 //! Between the fields of a pool and the policy that they make.
 
+use headcount_core::decide::PartPath;
 use headcount_core::{PolicyConfig, Preset};
 use serde_json::{Map, Value as Json, json};
 
@@ -34,9 +35,11 @@ pub(crate) fn policy_of(pool: &Map<String, Json>) -> Result<(PolicyConfig, Plugs
     }
     if let Some(decider) = pool.get("decider") {
         plugs.decider = registered(decider);
-        let stand_in = json!({"type": "all_busy"});
-        let decider = if plugs.decider.is_some() { &stand_in } else { decider };
-        policy.insert("decider".to_owned(), decider.clone());
+        let decider = match plugs.decider.is_some() {
+            true => stand_in(),
+            false => without_plugs(decider, &[], &mut plugs.parts),
+        };
+        policy.insert("decider".to_owned(), decider);
     }
     if let Some(guards) = pool.get("guards").and_then(Json::as_object) {
         let mut guards = guards.clone();
@@ -55,6 +58,38 @@ fn without_plug(signal: &Json, plugs: &mut Plugs) -> Json {
     let name = signal.get("name").and_then(|name| serde_json::from_value(name.clone()).ok());
     plugs.signals.extend(name.zip(plug));
     signal.into()
+}
+
+/// What the policy has where something of the user's decides: it is never asked.
+fn stand_in() -> Json {
+    json!({"type": "all_busy"})
+}
+
+/// A decider that stands at `path`, as the core knows it; parts of composites that are not the
+/// core's go to the plugs.
+fn without_plugs(decider: &Json, path: &[usize], plugs: &mut Vec<(PartPath, Plug)>) -> Json {
+    let mut decider = decider.clone();
+    let parts = decider.get_mut("parts").and_then(Json::as_array_mut);
+    for (index, part) in parts.into_iter().flatten().enumerate() {
+        let path = [path, &[index]].concat();
+        match registered(part) {
+            Some(plug) => {
+                let weight = part.get("weight").cloned();
+                *part = stand_in();
+                let fields = part.as_object_mut().into_iter();
+                fields
+                    .for_each(|part| part.extend(weight.clone().map(|w| ("weight".to_owned(), w))));
+                plugs.push((path, plug));
+            }
+            None => *part = without_plugs(part, &path, plugs),
+        }
+    }
+    decider
+}
+
+/// The part at `path` of a decider, if there is one.
+fn part_at<'a>(decider: &'a mut Json, path: &[usize]) -> Option<&'a mut Json> {
+    path.iter().try_fold(decider, |decider, index| decider.get_mut("parts")?.get_mut(index))
 }
 
 /// The part that somebody registered, if it is one.
@@ -84,6 +119,13 @@ pub(crate) fn fields_of(policy: &PolicyConfig, plugs: &Plugs) -> Map<String, Jso
     }
     if let Some(plug) = &plugs.decider {
         pool.insert("decider".to_owned(), part_of(plug));
+    }
+    for (path, plug) in &plugs.parts {
+        if let Some(part) = pool.get_mut("decider").and_then(|decider| part_at(decider, path)) {
+            let weight = part["weight"].take();
+            *part = part_of(plug);
+            part["weight"] = weight;
+        }
     }
     if !plugs.guards.is_empty() {
         let own: Vec<Json> = plugs.guards.iter().map(part_of).collect();

@@ -16,6 +16,7 @@ use super::tree::{Key, Node, Value, join};
 use super::types::{
     CeilingConfig, HealthBounds, Plugs, PoolConfig, PoolKind, QueueConfig, ShareConfig,
 };
+use crate::live::{UtcOffset, UtcOffsetError};
 
 /// A pool that is being made of its tree.
 pub(crate) struct PoolPlan<'a> {
@@ -50,7 +51,9 @@ impl<'a> PoolPlan<'a> {
         let health = self.health(&fields, &mut policy);
         let wait_budget = self.wait_budget(&fields, &mut policy, &plugs);
         self.check_policy(&mut policy);
-        let pool = self.assemble(&fields, (kind?, policy, plugs), health, wait_budget);
+        let utc_offset = self.utc_offset(&fields);
+        let mut pool = self.assemble(&fields, (kind?, policy, plugs), health, wait_budget);
+        pool.utc_offset = utc_offset;
         self.check_fit(&pool);
         self.check_health(&pool);
         Some(pool)
@@ -102,8 +105,19 @@ impl<'a> PoolPlan<'a> {
                 priority: u8::try_from(count(&["share", "priority"], 0)).unwrap_or(u8::MAX),
             },
             downstream: get(&["downstream"]).and_then(|n| serde_json::from_value(n.clone()).ok()),
+            utc_offset: UtcOffset::UTC,
             plugs,
         }
+    }
+
+    fn utc_offset(&mut self, fields: &Map<String, Json>) -> UtcOffset {
+        let Some(text) = fields.get("timezone").and_then(Json::as_str) else {
+            return UtcOffset::UTC;
+        };
+        text.parse().unwrap_or_else(|_| {
+            self.fault("timezone", UtcOffsetError::ADVICE);
+            UtcOffset::UTC
+        })
     }
 
     /// Notes that what stands at `path` cannot be.

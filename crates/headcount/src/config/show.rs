@@ -11,6 +11,7 @@ use super::policy::fields_of;
 use super::reader::Reading;
 use super::tree::is_plain_word;
 use super::types::{Config, Plugs, PoolConfig, PoolKind};
+use crate::live::UtcOffset;
 
 impl Config {
     /// All that is in force, as a file that reads back the same, passwords and all.
@@ -98,6 +99,8 @@ impl PoolConfig {
         let share = self.share;
         set("share", json!({"weight": share.weight, "min": share.min, "priority": share.priority}));
         set("downstream", self.downstream.map(|name| name.to_string()).into());
+        let clock = (self.utc_offset != UtcOffset::UTC).then(|| self.utc_offset.to_string());
+        set("timezone", clock.into());
         fields["workers"]["initial"] = self.workers_initial.into();
         let mut written = in_file_form(&Kind::Section(&POOL), fields);
         if let Some(preset) = self.preset.as_deref().and_then(Preset::named) {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use headcount_core::decide::PartPath;
 use headcount_core::health::HealthRules;
 use headcount_core::{Name, PolicyConfig};
 use headcount_pool::{Overflow, PanicPolicy};
@@ -11,6 +12,7 @@ use super::jobs::JobsConfig;
 use super::reader::Reader;
 use super::registry::{Plug, Registry};
 use super::report::Report;
+use crate::live::UtcOffset;
 
 /// A file with nothing wrong in it, as plain data: every default is filled in.
 ///
@@ -125,6 +127,8 @@ pub struct PoolConfig {
     pub share: ShareConfig,
     /// What its tasks call; pools with the same one share an error veto. Default: nothing.
     pub downstream: Option<Name>,
+    /// By which clock its decider `schedule` goes. Default: UTC.
+    pub utc_offset: UtcOffset,
     /// Parts of one's own.
     pub plugs: Plugs,
 }
@@ -295,6 +299,8 @@ pub struct Plugs {
     pub signals: Vec<(Name, Plug)>,
     /// A decider in place of the policy's.
     pub decider: Option<Plug>,
+    /// Parts of the policy's composite, and where each stands; the policy has `all_busy` there.
+    pub parts: Vec<(PartPath, Plug)>,
     /// Guards behind the policy's.
     pub guards: Vec<Plug>,
 }

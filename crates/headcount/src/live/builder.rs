@@ -16,9 +16,11 @@ use super::downstream::Downstream;
 use super::driver::Driver;
 use super::event::{Audience, Listener, Scaled};
 use super::inner::{Fit, Inner, MakeExtras, State};
+use super::names::Claim;
 use super::scaler::Scaler;
 use super::state_file::StateFile;
 use super::surroundings::{Record, Surroundings};
+use super::wall::UtcOffset;
 use crate::probes::Sampler;
 use crate::sync::lock;
 
@@ -46,6 +48,7 @@ pub struct ScalerBuilder {
     make_extras: Option<MakeExtras>,
     driver: Driver,
     surroundings: Vec<Arc<dyn Surroundings>>,
+    utc_offset: UtcOffset,
     records: Vec<Arc<dyn Record>>,
     downstreams: Vec<Downstream>,
     seat: Option<(Budget, Share)>,
@@ -53,6 +56,7 @@ pub struct ScalerBuilder {
     throttled: bool,
     state_file: Option<StateFile>,
     listeners: Vec<Listener>,
+    claim: Claim,
 }
 
 impl ScalerBuilder {
@@ -64,6 +68,7 @@ impl ScalerBuilder {
             make_extras: None,
             driver: Driver::shared(),
             surroundings: Vec::new(),
+            utc_offset: UtcOffset::UTC,
             records: Vec::new(),
             downstreams: Vec::new(),
             seat: None,
@@ -71,10 +76,14 @@ impl ScalerBuilder {
             throttled: false,
             state_file: None,
             listeners: Vec::new(),
+            claim: Claim::Alone,
         }
     }
 
     /// What it is called, in traces, state files and explanations. "pool" by default.
+    ///
+    /// A trace and a state file tell scalers apart by it: there a second one of that name is
+    /// refused while the first lives.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
@@ -98,6 +107,21 @@ impl ScalerBuilder {
     /// Who looks after it. [`Driver::shared`] by default.
     pub fn driver(mut self, driver: &Driver) -> Self {
         self.driver = driver.clone();
+        self
+    }
+
+    /// By which clock a policy with the time of day in it goes. UTC by default.
+    ///
+    /// ```
+    /// use headcount::{Preset, Scaler, ThreadPool};
+    ///
+    /// let pool = ThreadPool::builder().workers(1..=8).build()?;
+    /// let scaler = Scaler::of(pool.handle()).policy(Preset::gopipe());
+    /// let scaler = scaler.utc_offset("+02:00".parse()?).build()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn utc_offset(mut self, offset: UtcOffset) -> Self {
+        self.utc_offset = offset;
         self
     }
 
@@ -161,6 +185,14 @@ impl ScalerBuilder {
         self.policy = fit.policy;
         self.make_extras = fit.make_extras;
         self.surroundings = fit.surroundings;
+        self.utc_offset = fit.utc_offset;
+        self
+    }
+
+    /// May have the name of another, whose place it takes.
+    #[cfg(feature = "config")]
+    pub(crate) fn in_place_of_another(mut self) -> Self {
+        self.claim = Claim::InPlaceOfAnother;
         self
     }
 
@@ -187,7 +219,8 @@ impl ScalerBuilder {
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the policy.
+    /// Everything that is wrong with the policy, or that its name is taken, or that too many
+    /// listen.
     pub fn start(self) -> Result<Scaler, PolicyError> {
         let driver = self.driver.clone();
         let scaler = self.build()?;
@@ -206,7 +239,8 @@ impl ScalerBuilder {
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the policy.
+    /// Everything that is wrong with the policy, or that its name is taken, or that too many
+    /// listen.
     pub fn build(mut self) -> Result<Scaler, PolicyError> {
         if self.throttled {
             self.policy.guards.health.get_or_insert_default();
@@ -223,7 +257,8 @@ impl ScalerBuilder {
     }
 
     fn inner(self, policy: &Policy) -> Result<Inner, PolicyError> {
-        let fit = Fit::new(self.policy, self.make_extras, self.surroundings, &self.downstreams);
+        let mut fit = Fit::new(self.policy, self.make_extras, self.surroundings, &self.downstreams);
+        fit.utc_offset = self.utc_offset;
         let (mut autoscaler, decides) = build(policy, fit.make_extras.as_ref())?;
         let known = self.state_file.as_ref().and_then(|file| file.recall(&self.name));
         if let Some(known) = &known {
@@ -232,14 +267,19 @@ impl ScalerBuilder {
         }
         let mut records = self.records;
         records.extend(self.state_file.map(|file| Arc::new(file) as Arc<dyn Record>));
+        let names = records.iter().map(|record| {
+            let (names, place) = record.names();
+            names.take(&self.name, self.claim, &place)
+        });
+        let names = names.collect::<Result<Vec<_>, _>>().map_err(PolicyError::of)?;
         let state = State::new(autoscaler, policy.clone(), fit);
-        let audience = Audience::default();
-        self.listeners.into_iter().for_each(|listener| audience.listen(listener));
+        let audience = heard_by(self.listeners)?;
         let inner = Inner {
             name: self.name,
             resizable: self.resizable,
             seat: self.seated,
             records,
+            names,
             audience,
             driver: self.driver,
             recording: Mutex::default(),
@@ -249,6 +289,20 @@ impl ScalerBuilder {
         inner.record_policy(lock(&inner.state));
         Ok(inner)
     }
+}
+
+/// Everybody who is to hear of it.
+fn heard_by(listeners: Vec<Listener>) -> Result<Audience, PolicyError> {
+    let (audience, many) = (Audience::default(), listeners.len());
+    let listen = |listener| audience.listen(listener);
+    listeners.into_iter().try_for_each(listen).map_err(|_| {
+        PolicyError::of(Fault {
+            field: "on_scaled".to_owned(),
+            value: format!("{many} listeners"),
+            allowed: format!("at most {} are called", Audience::HEARERS_MAX),
+        })
+    })?;
+    Ok(audience)
 }
 
 /// Who decides.
@@ -322,7 +376,7 @@ pub(super) fn build(
 }
 
 impl Fit {
-    /// All that a scaler goes by; every downstream is looked at, and has a veto.
+    /// All that a scaler goes by, in UTC; every downstream is looked at, and has a veto.
     pub(crate) fn new(
         policy: PolicyConfig,
         make_extras: Option<MakeExtras>,
@@ -330,7 +384,7 @@ impl Fit {
         downstreams: &[Downstream],
     ) -> Self {
         if downstreams.is_empty() {
-            return Self { policy, make_extras, surroundings };
+            return Self { policy, make_extras, surroundings, utc_offset: UtcOffset::UTC };
         }
         for downstream in downstreams {
             surroundings.push(Arc::new(downstream.join()));
@@ -343,7 +397,8 @@ impl Fit {
             }
             extras
         });
-        Self { policy, make_extras: Some(with_vetoes), surroundings }
+        let make_extras = Some(with_vetoes);
+        Self { policy, make_extras, surroundings, utc_offset: UtcOffset::UTC }
     }
 }
 

@@ -1,6 +1,6 @@
 //! One turn of the loop: gather, tick, apply, record.
 
-use std::sync::MutexGuard;
+use std::sync::{Arc, MutexGuard};
 
 use headcount_core::{Decision, NextLook, Observation, Timestamp};
 
@@ -50,7 +50,7 @@ impl Inner {
 
     fn look_around(&self, now: Timestamp, state: &State) -> Observation {
         let mut observation = Observation::new(now, self.resizable.snapshot());
-        observation.calendar = calendar();
+        observation.calendar = calendar(state.utc_offset);
         observation.externals.clone_from(&state.externals);
         state.surroundings.iter().for_each(|around| around.look(&mut observation));
         observation
@@ -58,8 +58,8 @@ impl Inner {
 
     /// Does what was decided, records it, and tells whoever listens, in that order.
     ///
-    /// Files are written and listeners called after the lock has been released: the first may take
-    /// its time, the second may call the scaler.
+    /// Listeners are called after the lock has been released, for they may call the scaler; and
+    /// what is recorded is handed over then, since it takes a while to put it into words.
     pub(super) fn carry_out(
         &self,
         mut state: MutexGuard<'_, State>,
@@ -79,11 +79,11 @@ impl Inner {
     }
 
     fn record(&self, state: MutexGuard<'_, State>, observation: &Observation, decision: &Decision) {
-        let (notes, policy) = (state.autoscaler.save(), state.in_force());
+        let footing = Arc::new(state.footing());
         // Taken before the other is released, so that rows stand in the order of their ticks.
         let recording = lock(&self.recording);
         drop(state);
-        let tick = Tick { pool: &self.name, observation, decision, notes: &notes, policy: &policy };
+        let tick = Tick { pool: &self.name, observation, decision, footing: &footing };
         self.records.iter().for_each(|record| record.record(&tick));
         drop(recording);
     }
@@ -114,11 +114,11 @@ impl Inner {
         if self.records.is_empty() {
             return;
         }
-        let (notes, policy) = (state.autoscaler.save(), state.in_force());
+        let footing = Arc::new(state.footing());
         let recording = lock(&self.recording);
         drop(state);
         for record in &self.records {
-            record.policy(&self.name, &policy, notes.words());
+            record.policy(&self.name, &footing);
         }
         drop(recording);
     }

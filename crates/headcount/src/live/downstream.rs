@@ -2,7 +2,11 @@
 //!
 //! Each of them sees its own errors only. While the other side fails for one pool, another that
 //! happens to have had luck would grow and make it worse; so they put what they see together, and
-//! none grows while too many tasks fail on the whole.
+//! none grows while too many tasks fail on the whole. How many are too many is for each pool to
+//! say: what fails is counted together, what is borne is not.
+//!
+//! Pools look at different times, and one that was stopped looks no more. So all of them are
+//! counted over the same span, which ends with the latest look of any.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -59,13 +63,32 @@ impl Downstream {
         Ok(Self { rate_name, rate_max, looks: Arc::default() })
     }
 
+    /// The same other side, for pools that bear another share of failures. What fails counts for
+    /// all of them together.
+    ///
+    /// ```
+    /// use headcount::{Downstream, Preset, Scaler, ThreadPool};
+    ///
+    /// let database = Downstream::new("database", 0.1)?;
+    /// let pool = ThreadPool::builder().workers(1..=8).build()?;
+    /// let patient = database.with_rate_max(0.5);
+    /// let scaler = Scaler::of(pool.handle()).policy(Preset::gopipe());
+    /// let scaler = scaler.downstream(&patient).start()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_rate_max(&self, rate_max: f64) -> Self {
+        Self { rate_max, ..self.clone() }
+    }
+
     /// The share of tasks that failed lately, of all pools that call it. `None`: none has ended.
     #[must_use]
     pub fn error_rate(&self) -> Option<f64> {
         let looks = lock(&self.looks);
+        let latest = looks.iter().flatten().filter_map(|looks| Some(looks.back()?.0)).max()?;
         let (mut completed, mut failed) = (0, 0);
         for looks in looks.iter().flatten() {
-            if let (Some((_, first)), Some((_, last))) = (looks.front(), looks.back()) {
+            if let (Some(first), Some((_, last))) = (base(looks, latest), looks.back()) {
                 completed += last.completed.saturating_sub(first.completed);
                 failed += last.failed.saturating_sub(first.failed);
             }
@@ -114,6 +137,12 @@ impl Drop for Caller {
     fn drop(&mut self) {
         lock(&self.downstream.looks)[self.index] = None;
     }
+}
+
+/// What to count from, at `latest`: the last look before the span that counts, or the first.
+fn base(looks: &Looks, latest: Timestamp) -> Option<Counters> {
+    let before = looks.iter().rev().find(|(at, _)| SEEN_FOR <= latest.since(*at));
+    before.or(looks.front()).map(|(_, counters)| *counters)
 }
 
 fn note(looks: &mut Looks, at: Timestamp, counters: Counters) {
@@ -165,5 +194,16 @@ mod tests {
         look(&a, 1, 100, 100);
         assert_eq!(look(&a, 9, 200, 100), Some(0.5));
         assert_eq!(look(&a, 12, 300, 100), Some(0.0));
+    }
+
+    #[test]
+    fn errors_of_a_pool_that_looks_no_more_are_forgotten_too() {
+        let database = Downstream::new("db", 0.1).expect("a name");
+        let (stopped, other) = (database.join(), database.join());
+        look(&stopped, 0, 0, 0);
+        look(&other, 0, 0, 0);
+        look(&stopped, 1, 100, 100);
+        assert_eq!(look(&other, 9, 100, 0), Some(0.5), "lately");
+        assert_eq!(look(&other, 12, 200, 0), Some(0.0), "long ago, though it is still there");
     }
 }

@@ -18,7 +18,7 @@ use crate::sync::lock;
 ///
 /// let pool = ThreadPool::builder().workers(1..=8).build()?;
 /// let scaler = Scaler::of(pool.handle()).policy(Preset::gopipe()).start()?;
-/// let events = scaler.events();
+/// let events = scaler.events()?;
 /// scaler.scale_to(1);
 /// scaler.scale_to(3);
 /// assert_eq!(events.recv()?.to_string(), "grow 1 to 3: wants 3 (manual) -> bounds 3");
@@ -94,6 +94,36 @@ impl Scaled {
     }
 }
 
+/// Nobody more is told of what happens to a scaler: as many as there is room for are already.
+///
+/// ```
+/// use headcount::{Preset, Scaler, ThreadPool};
+///
+/// let pool = ThreadPool::builder().workers(1..=8).build()?;
+/// let scaler = Scaler::of(pool.handle()).policy(Preset::gopipe()).start()?;
+/// let streams = (0..64).map(|_| scaler.events()).collect::<Result<Vec<_>, _>>()?;
+/// let full = scaler.events().expect_err("one too many");
+/// let text = "64 hear of this scaler already, and there is room for no more; let one of them \
+///             tell the others (a stream that was dropped makes room with the next event)";
+/// assert_eq!(full.to_string(), text);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AudienceFull(());
+
+impl fmt::Display for AudienceFull {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let max = Audience::HEARERS_MAX;
+        write!(
+            f,
+            "{max} hear of this scaler already, and there is room for no more; let one of them \
+             tell the others (a stream that was dropped makes room with the next event)"
+        )
+    }
+}
+
+impl std::error::Error for AudienceFull {}
+
 pub(super) type Listener = Arc<dyn Fn(&Scaled) + Send + Sync>;
 
 /// Who hears of what happens.
@@ -108,24 +138,27 @@ impl Audience {
     /// How many events wait for somebody who does not take them; later ones are not told to it.
     pub(super) const BEHIND_MAX: usize = 1024;
     /// How many may listen, and how many may have a stream.
-    const HEARERS_MAX: usize = 64;
+    pub(super) const HEARERS_MAX: usize = 64;
     /// How many of the latest are kept.
     const KEPT_MAX: usize = 64;
 
-    pub(super) fn listen(&self, listener: Listener) {
+    pub(super) fn listen(&self, listener: Listener) -> Result<(), AudienceFull> {
         let mut listeners = lock(&self.listeners);
-        if listeners.len() < Self::HEARERS_MAX {
-            listeners.push(listener);
+        if Self::HEARERS_MAX <= listeners.len() {
+            return Err(AudienceFull(()));
         }
+        listeners.push(listener);
+        Ok(())
     }
 
-    pub(super) fn stream(&self) -> Receiver<ScalerEvent> {
+    pub(super) fn stream(&self) -> Result<Receiver<ScalerEvent>, AudienceFull> {
         let (told, heard) = sync_channel(Self::BEHIND_MAX);
         let mut streams = lock(&self.streams);
-        if streams.len() < Self::HEARERS_MAX {
-            streams.push(told);
+        if Self::HEARERS_MAX <= streams.len() {
+            return Err(AudienceFull(()));
         }
-        heard
+        streams.push(told);
+        Ok(heard)
     }
 
     pub(super) fn latest(&self) -> Vec<ScalerEvent> {

@@ -14,7 +14,9 @@ use super::agenda::Member;
 use super::budget::Seat;
 use super::driver::Driver;
 use super::event::{Audience, ScalerEvent};
-use super::surroundings::{Record, Surroundings};
+use super::names::TakenName;
+use super::surroundings::{Footing, Record, Surroundings};
+use super::wall::UtcOffset;
 use crate::sync::lock;
 
 /// Makes the parts of one's own anew for each policy.
@@ -25,6 +27,8 @@ pub(crate) struct Fit {
     pub(crate) policy: PolicyConfig,
     pub(crate) make_extras: Option<MakeExtras>,
     pub(crate) surroundings: Vec<Arc<dyn Surroundings>>,
+    /// By which clock its schedules are.
+    pub(crate) utc_offset: UtcOffset,
 }
 
 /// How many decisions are kept.
@@ -36,6 +40,9 @@ pub(super) struct Inner {
     /// Its seat at a budget, if it shares one.
     pub(super) seat: Option<Seat>,
     pub(super) records: Vec<Arc<dyn Record>>,
+    /// Its name, where it is known by that and nothing else.
+    #[expect(dead_code, reason = "it is there to be dropped")]
+    pub(super) names: Vec<TakenName>,
     pub(super) audience: Audience,
     pub(super) driver: Driver,
     /// Held while something is recorded, so that rows keep their order.
@@ -52,6 +59,7 @@ pub(super) struct State {
     pub(super) pulse: Pulse,
     pub(super) make_extras: Option<MakeExtras>,
     pub(super) surroundings: Vec<Arc<dyn Surroundings>>,
+    pub(super) utc_offset: UtcOffset,
     pub(super) externals: Externals,
     /// Under which number the driver knows it. `None`: it is stopped.
     pub(super) member: Option<Member>,
@@ -73,6 +81,7 @@ impl State {
             written: fit.policy,
             make_extras: fit.make_extras,
             surroundings: fit.surroundings,
+            utc_offset: fit.utc_offset,
             externals: Externals::default(),
             member: None,
             mode_by_hand: None,
@@ -86,12 +95,19 @@ impl State {
     /// The same with another policy.
     pub(super) fn fit_for(&self, policy: PolicyConfig) -> Fit {
         let (make_extras, surroundings) = (self.make_extras.clone(), self.surroundings.clone());
-        Fit { policy, make_extras, surroundings }
+        Fit { policy, make_extras, surroundings, utc_offset: self.utc_offset }
     }
 
-    /// The policy as it was written, in the mode that somebody may have set by hand.
-    pub(super) fn in_force(&self) -> PolicyConfig {
-        PolicyConfig { mode: Some(self.autoscaler.mode()), ..self.written.clone() }
+    /// What it goes by now: the policy as it was written, in the mode that somebody may have set by
+    /// hand, and what it remembers.
+    pub(super) fn footing(&self) -> Footing {
+        let extras = self.autoscaler.extras();
+        Footing {
+            notes: self.autoscaler.save(),
+            policy: PolicyConfig { mode: Some(self.autoscaler.mode()), ..self.written.clone() },
+            notes_to_replay: (!extras.is_empty()).then(|| self.autoscaler.save_to_replay()),
+            extras: extras.clone(),
+        }
     }
 
     /// Takes over what does not depend on the policy.
@@ -161,20 +177,27 @@ impl Inner {
         starts
     }
 
-    /// Nothing is decided or done any more when this returns.
-    pub(super) fn stop(&self) -> bool {
+    /// Nothing is decided or done any more when this returns, and everything that was recorded is
+    /// on the disk.
+    pub(super) fn stop(&self) {
+        self.leave_driver();
+        self.records.iter().for_each(|record| record.flush());
+    }
+
+    fn leave_driver(&self) -> bool {
         let member = lock(&self.state).member.take();
         if let Some(member) = member {
             self.driver.remove(member);
-            self.records.iter().for_each(|record| record.flush());
+            self.records.iter().for_each(|record| record.finish());
         }
         member.is_some()
     }
 
-    /// What it scales is gone.
+    /// What it scales is gone. This is a turn of the driver, which waits for no disk: whoever drops
+    /// the scaler does.
     pub(super) fn end(&self) {
         self.leave_budget();
-        if self.stop() {
+        if self.leave_driver() {
             self.audience.tell(&ScalerEvent::Ended);
         }
     }

@@ -10,7 +10,7 @@ use headcount_core::{
 };
 
 use super::builder::{PolicyError, ScalerBuilder, build};
-use super::event::{Scaled, ScalerEvent};
+use super::event::{AudienceFull, Scaled, ScalerEvent};
 use super::inner::{Fit, Inner, State};
 use crate::sync::lock;
 
@@ -339,13 +339,23 @@ impl Scaler {
     }
 
     /// Calls `listener` after every change of staffing, on the thread that made it.
-    pub fn on_scaled(&self, listener: impl Fn(&Scaled) + Send + Sync + 'static) {
-        self.inner().audience.listen(Arc::new(listener));
+    ///
+    /// # Errors
+    ///
+    /// When 64 are called already.
+    pub fn on_scaled(
+        &self,
+        listener: impl Fn(&Scaled) + Send + Sync + 'static,
+    ) -> Result<(), AudienceFull> {
+        self.inner().audience.listen(Arc::new(listener))
     }
 
     /// What happens from now on. Whoever does not take it misses what comes after 1,024 events.
-    #[must_use]
-    pub fn events(&self) -> Receiver<ScalerEvent> {
+    ///
+    /// # Errors
+    ///
+    /// When there are 64 streams already. One that was dropped counts until the next event.
+    pub fn events(&self) -> Result<Receiver<ScalerEvent>, AudienceFull> {
         self.inner().audience.stream()
     }
 

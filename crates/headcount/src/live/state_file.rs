@@ -4,6 +4,10 @@
 //! The file is written beside, brought to the disk, and put in place by a rename, so that it is
 //! whole or not there, also after the power went. What cannot be read is ignored: then a scaler
 //! begins as if it were the first time, by holding.
+//!
+//! A thread of its own writes it (`writer.rs`). What is handed over is the wish to have it written,
+//! and no more than one waits: what is written is what is known by then, so a wish that gives way
+//! to a later one takes nothing with it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,9 +17,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use headcount_core::{Notes, PolicyConfig, Staffing, Timestamp};
+use headcount_core::{Notes, Staffing, Timestamp};
 
-use super::surroundings::{Record, Tick};
+use super::names::Names;
+use super::surroundings::{Footing, Record, Tick};
+use super::writer::{GivesWay, Room, Writer};
 use crate::sync::lock;
 
 /// The first line of every file; another one is not read.
@@ -29,9 +35,10 @@ const SCALERS_MAX: usize = 4096;
 
 /// A file from which scalers begin after a restart.
 ///
-/// Scalers are told apart by their names, so these must differ, and be the same after the restart.
-/// Of several under one name the one that decided last is remembered, and all of them begin from
-/// that. A file belongs to one process at a time, and to one `StateFile` in it with its clones.
+/// Scalers are told apart by their names, so these must be the same after the restart, and differ:
+/// a second one of the same name is refused. A file belongs to one process at a time, and to one
+/// `StateFile` in it with its clones. It is written by a thread of its own every few seconds; when
+/// a scaler has stopped, what it knew is in the file.
 ///
 /// ```
 /// use headcount::{Preset, Scaler, StateFile, ThreadPool};
@@ -50,6 +57,7 @@ const SCALERS_MAX: usize = 4096;
 /// let after = ThreadPool::builder().workers(1..=8).build()?;
 /// let scaler = of(&after)?;
 /// assert_eq!(after.snapshot().ceiling, 6, "the last known size");
+/// # drop(scaler);
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -61,14 +69,20 @@ pub struct StateFile {
 #[derive(Debug)]
 struct Shared {
     path: PathBuf,
-    pages: Mutex<Pages>,
+    names: Names,
+    pages: Arc<Mutex<Pages>>,
+    /// What is handed over is that the file is to be written.
+    writer: Writer<()>,
 }
+
+/// One wish to have the file written waits, and the latest is as good as any.
+const ROOM: Room = Room { weight_max: 1, gives_way: GivesWay::Oldest };
 
 #[derive(Debug, Default)]
 struct Pages {
     known: BTreeMap<String, Known>,
-    written_at: Option<Timestamp>,
-    latest: Timestamp,
+    /// When somebody last wanted it written.
+    asked_at: Option<Timestamp>,
     /// Why it could not be written the last time, if it could not.
     error: Option<String>,
 }
@@ -87,8 +101,15 @@ impl StateFile {
     pub fn open(path: impl AsRef<Path>) -> Self {
         let path = path.as_ref().to_owned();
         let known = read(&path).unwrap_or_default();
-        let pages = Mutex::new(Pages { known, ..Pages::default() });
-        Self { shared: Arc::new(Shared { path, pages }) }
+        let pages = Arc::new(Mutex::new(Pages { known, ..Pages::default() }));
+        let (file, latest) = (path.clone(), Arc::clone(&pages));
+        let writer = Writer::new(ROOM, move |()| {
+            // Nobody waits for the disk to look at the pages.
+            let known = lock(&latest).known.clone();
+            let written = write(&file, &known);
+            lock(&latest).error = written.err().map(|error| error.to_string());
+        });
+        Self { shared: Arc::new(Shared { path, names: Names::default(), pages, writer }) }
     }
 
     /// Why it could not be written the last time, if it could not.
@@ -103,7 +124,11 @@ impl StateFile {
 }
 
 impl Record for StateFile {
-    fn policy(&self, _: &str, _: &PolicyConfig, _: &[u64]) {}
+    fn names(&self) -> (&Names, String) {
+        (&self.shared.names, format!("the state file {}", self.shared.path.display()))
+    }
+
+    fn policy(&self, _: &str, _: &Arc<Footing>) {}
 
     fn record(&self, tick: &Tick<'_>) {
         let pool = &tick.observation.pool;
@@ -113,30 +138,28 @@ impl Record for StateFile {
         // What a pool looks like while it is drained is nothing to begin from.
         if !pool.draining && has_room {
             let staffing = tick.decision.resize().unwrap_or(tick.decision.from);
-            let notes = tick.notes.clone();
+            let notes = tick.footing.notes.clone();
             pages.known.insert(key, Known { staffing, notes });
         }
-        pages.latest = now;
-        if pages.written_at.is_none_or(|at| WRITTEN_APART <= now.since(at)) {
-            pages.write(&self.shared.path);
+        if pages.asked_at.is_none_or(|at| WRITTEN_APART <= now.since(at)) {
+            pages.asked_at = Some(now);
+            drop(pages);
+            self.finish();
         }
     }
 
+    fn finish(&self) {
+        self.shared.writer.hand(1, ());
+    }
+
     fn flush(&self) {
-        lock(&self.shared.pages).write(&self.shared.path);
+        self.shared.writer.flush();
     }
 }
 
 /// A name of several lines would be read as several scalers.
 fn key(name: &str) -> String {
     name.escape_default().to_string()
-}
-
-impl Pages {
-    fn write(&mut self, path: &Path) {
-        self.written_at = Some(self.latest);
-        self.error = write(path, &self.known).err().map(|error| error.to_string());
-    }
 }
 
 fn write(path: &Path, known: &BTreeMap<String, Known>) -> io::Result<()> {
@@ -208,16 +231,15 @@ mod tests {
         assert_eq!(parse("headcount state 2\nmails\t1\t3\n"), None);
         assert_eq!(parse(""), None);
     }
+
     #[test]
     fn what_cannot_be_written_leaves_what_was() {
-        let dir = std::env::temp_dir().join(format!("headcount-whole-{}", std::process::id()));
-        fs::create_dir_all(&dir).expect("a directory");
-        let path = dir.join("state");
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("state");
         let before = BTreeMap::from([("mails".to_owned(), known(3, &[7]))]);
         write(&path, &before).expect("it can be written");
-        fs::create_dir_all(dir.join("state.new")).expect("something in the way");
+        fs::create_dir_all(dir.path().join("state.new")).expect("something in the way");
         assert!(write(&path, &BTreeMap::new()).is_err());
         assert_eq!(read(&path), Some(before));
-        fs::remove_dir_all(&dir).ok();
     }
 }

@@ -1,8 +1,11 @@
 //! What is known beside the pool itself.
 
-use headcount_core::{Decision, Notes, Observation, PolicyConfig};
+use std::sync::Arc;
+
+use headcount_core::{Decision, ExtraParts, Notes, Observation, PolicyConfig};
 use headcount_pool::policy::CircuitBreaker;
 
+use super::names::Names;
 use crate::probes::Sampler;
 
 /// Adds to an observation what it knows: the machine's health, an allowance, a number of yours.
@@ -53,21 +56,42 @@ pub(crate) struct Tick<'a> {
     pub(crate) pool: &'a str,
     pub(crate) observation: &'a Observation,
     pub(crate) decision: &'a Decision,
-    /// What the autoscaler remembers after the tick.
-    pub(crate) notes: &'a Notes,
-    /// As it was written, in the mode in force.
+    /// What it goes by after the tick.
+    pub(crate) footing: &'a Arc<Footing>,
+}
+
+/// What a scaler goes by at one moment.
+#[derive(Debug)]
+pub(crate) struct Footing {
+    /// What the autoscaler remembers.
+    pub(crate) notes: Notes,
+    /// The policy as it was written, in the mode in force.
     #[cfg_attr(not(feature = "trace"), expect(dead_code, reason = "only traces tell it"))]
-    pub(crate) policy: &'a PolicyConfig,
+    pub(crate) policy: PolicyConfig,
+    /// The parts that are not the policy's own.
+    #[cfg_attr(not(feature = "trace"), expect(dead_code, reason = "only traces tell it"))]
+    pub(crate) extras: ExtraParts,
+    /// What the autoscaler remembers but for those parts, where there are any.
+    #[cfg_attr(not(feature = "trace"), expect(dead_code, reason = "only traces tell it"))]
+    pub(crate) notes_to_replay: Option<Notes>,
 }
 
 /// What is made of ticks: a trace, a file to begin from after a restart.
+///
+/// Nothing here waits for a disk but `flush`.
 pub(crate) trait Record: Send + Sync {
-    /// A pool goes by this policy from now on; this is what its autoscaler remembers, in words.
-    fn policy(&self, pool: &str, policy: &PolicyConfig, notes: &[u64]);
+    /// The names that are taken in it, and what it is called where one is refused.
+    fn names(&self) -> (&Names, String);
+
+    /// A pool goes by this from now on.
+    fn policy(&self, pool: &str, footing: &Arc<Footing>);
 
     /// Takes note of a tick.
     fn record(&self, tick: &Tick<'_>);
 
-    /// Nothing follows for now.
+    /// Nothing follows for now: what it has is to be written soon.
+    fn finish(&self);
+
+    /// Waits until everything is written.
     fn flush(&self);
 }

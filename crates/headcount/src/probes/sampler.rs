@@ -17,6 +17,7 @@ use super::config::{SamplerConfig, StartError};
 use super::db_pool::{DbPool, DbPoolsFull, Watched};
 use super::kept::{Kept, Latest, Mishap, SampleCounts};
 use super::sensor::{Sensor, SensorError};
+use crate::sync::lock;
 
 /// Measures the machine every few seconds, for everybody in the process.
 ///
@@ -62,8 +63,33 @@ impl Sampler {
         config: SamplerConfig,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, StartError> {
+        Self::start_watching(sensor, config, clock, Arc::default())
+    }
+
+    /// The same for one that takes the place of this one: it watches the same pools of connections,
+    /// those too that either of them is told of later.
+    ///
+    /// # Errors
+    ///
+    /// When the configuration is wrong, or when there is no thread to be had.
+    #[cfg(feature = "config")]
+    pub(crate) fn start_successor(
+        &self,
+        sensor: impl Sensor + 'static,
+        config: SamplerConfig,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, StartError> {
+        Self::start_watching(sensor, config, clock, Arc::clone(&self.shared().watched))
+    }
+
+    fn start_watching(
+        sensor: impl Sensor + 'static,
+        config: SamplerConfig,
+        clock: Arc<dyn Clock>,
+        watched: Arc<Mutex<Watched>>,
+    ) -> Result<Self, StartError> {
         config.check()?;
-        let shared = Arc::new(Shared::new(config, clock));
+        let shared = Arc::new(Shared::new(config, clock, watched));
         let kept = Arc::clone(&shared);
         thread::Builder::new()
             .name("headcount-probes".to_owned())
@@ -76,7 +102,7 @@ impl Sampler {
     /// otherwise, under the default rules. For tests, in virtual time.
     #[must_use]
     pub fn manual(sensor: impl Sensor + 'static, clock: Arc<dyn Clock>) -> Self {
-        let shared = Arc::new(Shared::new(SamplerConfig::default(), clock));
+        let shared = Arc::new(Shared::new(SamplerConfig::default(), clock, Arc::default()));
         let by_hand: Box<dyn Sensor> = Box::new(sensor);
         Self { owner: Arc::new(Owner { shared, by_hand: Some(Mutex::new(by_hand)) }) }
     }
@@ -142,14 +168,14 @@ impl Sampler {
     ) -> Result<(), DbPoolsFull> {
         let pool: Arc<dyn DbPool> = Arc::new(pool);
         // Whichever pool is not watched is dropped after the lock.
-        let replaced = self.shared().desk().watched.add(name, Arc::clone(&pool))?;
+        let replaced = lock(&self.shared().watched).add(name, Arc::clone(&pool))?;
         drop(replaced);
         Ok(())
     }
 
     /// Leaves the pool of that name out from the next measurement on.
     pub fn unwatch_db_pool(&self, name: Name) {
-        let removed = self.shared().desk().watched.remove(name);
+        let removed = lock(&self.shared().watched).remove(name);
         drop(removed);
     }
 
@@ -189,19 +215,21 @@ struct Shared {
     bell: Condvar,
     config: SamplerConfig,
     clock: Arc<dyn Clock>,
+    /// Shared with the sampler before and the one after, so that who takes the place of another
+    /// watches the same. Its lock is a leaf.
+    watched: Arc<Mutex<Watched>>,
 }
 
 #[derive(Default)]
 struct Desk {
     kept: Kept,
-    watched: Watched,
     is_asked: bool,
     is_closed: bool,
 }
 
 impl Shared {
-    fn new(config: SamplerConfig, clock: Arc<dyn Clock>) -> Self {
-        Self { desk: Mutex::default(), bell: Condvar::new(), config, clock }
+    fn new(config: SamplerConfig, clock: Arc<dyn Clock>, watched: Arc<Mutex<Watched>>) -> Self {
+        Self { desk: Mutex::default(), bell: Condvar::new(), config, clock, watched }
     }
 
     /// Nothing of others runs under this lock, so a panic cannot have left it half done.
@@ -227,11 +255,8 @@ impl Shared {
 
     fn measure(&self, sensor: &mut dyn Sensor) {
         let at = self.clock.now();
-        let watched = {
-            let mut desk = self.desk();
-            desk.kept.begin(at);
-            desk.watched.clone()
-        };
+        self.desk().kept.begin(at);
+        let watched = lock(&self.watched).clone();
         let outcome = self.outcome(sensor, watched, at);
         let now = self.clock.now();
         let mut desk = self.desk();

@@ -101,8 +101,9 @@ impl Shared {
         let name = config.downstream?;
         let rate_max = config.policy.guards.error_veto.unwrap_or_default().rate_max;
         let mut downstreams = lock(&self.downstreams);
+        // What fails is counted together; how much of it a pool bears is its own to say.
         if let Some(known) = downstreams.get(&name) {
-            return Some(known.clone());
+            return Some(known.with_rate_max(rate_max));
         }
         // A name that is too long to have something behind it names nothing.
         let downstream = Downstream::new(name.as_str(), rate_max).ok()?;
@@ -118,8 +119,7 @@ pub(super) struct SharedHealth(Arc<Mutex<Sampler>>);
 impl SharedHealth {
     pub(super) fn set(&self, sampler: Sampler) {
         let before = std::mem::replace(&mut *lock(&self.0), sampler);
-        // With the last handle goes what users had it watch, which may do as it likes: not under
-        // the lock.
+        // Its sensor may be the user's, and do as it likes when it goes: not under the lock.
         drop(before);
     }
 
@@ -198,7 +198,7 @@ impl SystemBuilder {
     /// When one of them cannot be made. Then there is none.
     pub fn start(self) -> Result<System, SystemError> {
         check(&self.config)?;
-        let sampler = sampler(&self.config.health, &self.make_sensor, &self.driver)?;
+        let sampler = sampler(&self.config.health, &self.make_sensor, &self.driver, None)?;
         let shared = Shared {
             registry: self.registry,
             driver: self.driver,
@@ -246,10 +246,12 @@ impl Clock for DriverClock {
     }
 }
 
+/// What measures the machine, in place of the one before, if there is one.
 pub(super) fn sampler(
     config: &HealthConfig,
     make: &MakeSensor,
     driver: &Driver,
+    before: Option<&Sampler>,
 ) -> Result<Sampler, SystemError> {
     let config = SamplerConfig {
         interval: config.interval,
@@ -257,8 +259,12 @@ pub(super) fn sampler(
         ..SamplerConfig::default()
     };
     let (mut sensor, clock) = (make(), Arc::new(DriverClock(driver.clone())));
-    let sampler = Sampler::start(move |at| sensor.sample(at), config, clock)
-        .map_err(|error| SystemError::Shared(format!("health: {error}")))?;
+    let sensor = move |at| sensor.sample(at);
+    let sampler = match before {
+        Some(before) => before.start_successor(sensor, config, clock),
+        None => Sampler::start(sensor, config, clock),
+    };
+    let sampler = sampler.map_err(|error| SystemError::Shared(format!("health: {error}")))?;
     // Before anything is decided: a machine of which nothing is known counts as unwell.
     sampler.sample_now();
     Ok(sampler)
@@ -340,8 +346,8 @@ impl System {
 
     /// What measures the machine.
     ///
-    /// After a reload that says something else of `health` it is another one: ask again, and have
-    /// it watch again what you had [this one watch](Sampler::watch_db_pool).
+    /// After a reload that says something else of `health` it is another one: ask again. What you
+    /// had [this one watch](Sampler::watch_db_pool) the other one watches too.
     #[must_use]
     pub fn sampler(&self) -> Sampler {
         self.works.shared.health.sampler()

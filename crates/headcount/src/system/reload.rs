@@ -85,7 +85,8 @@ impl System {
             return Ok(None);
         }
         let make_sensor = Arc::clone(&lock(&self.works.watching).make_sensor);
-        sampler(&after.health, &make_sensor, &self.works.shared.driver).map(Some)
+        let watched = self.works.shared.health.sampler();
+        sampler(&after.health, &make_sensor, &self.works.shared.driver, Some(&watched)).map(Some)
     }
 
     /// What the minimums of all pools take together, of before and of after.
@@ -181,8 +182,12 @@ impl Drop for Raised<'_> {
 
 /// What was read from a file is right already; what a program has changed since need not be.
 pub(super) fn check(config: &Config) -> Result<(), SystemError> {
-    for pool in &config.pools {
+    for (index, pool) in config.pools.iter().enumerate() {
         checked(&pool.name, &pool.policy_of_scaler())?;
+        if config.pools[..index].iter().any(|earlier| earlier.name == pool.name) {
+            let why = "two pools have this name; give each a name of its own";
+            return Err(SystemError::of(&pool.name, why));
+        }
     }
     let fewest: u64 = config.pools.iter().map(|pool| u64::from(pool.fewest())).sum();
     match config.budget {

@@ -69,7 +69,8 @@ impl Unit {
         let fit = fit(config, shared)?;
         let share = Share { priority: config.share.priority, weight: weight(config) };
         let mut builder = workers.scaler().name(&config.name).driver(&shared.driver).fit(fit);
-        builder = builder.budget(&shared.budget, share);
+        // One of another type may still be there; a configuration has no two of one name.
+        builder = builder.budget(&shared.budget, share).in_place_of_another();
         if let Some(state) = &shared.state {
             builder = builder.state_file(state);
         }
@@ -184,7 +185,9 @@ pub(super) fn fit(config: &PoolConfig, shared: &Shared) -> Result<Fit, SystemErr
         Arc::new(move || parts.extras(&registry).unwrap_or_else(|_| copy(&lock(&spare))));
     let surroundings: Vec<Arc<dyn Surroundings>> = vec![Arc::new(shared.health.clone())];
     let downstreams: Vec<Downstream> = shared.downstream(config).into_iter().collect();
-    Ok(Fit::new(policy(config, shared), Some(make), surroundings, &downstreams))
+    let mut fit = Fit::new(policy(config, shared), Some(make), surroundings, &downstreams);
+    fit.utc_offset = config.utc_offset;
+    Ok(fit)
 }
 
 /// The same parts once more.
@@ -192,6 +195,7 @@ fn copy(extras: &Extras) -> Extras {
     Extras {
         signals: extras.signals.clone(),
         decider: extras.decider.clone(),
+        parts: extras.parts.clone(),
         guards: extras.guards.clone(),
     }
 }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use super::row::{Header, Row, VERSION};
+use super::row::{Header, Row, VERSION, VERSION_MIN};
 
 /// A line that is longer is no line of a trace.
 const LINE_MAX: u64 = 1 << 20;
@@ -23,7 +23,7 @@ const LINE_MAX: u64 = 1 << 20;
 /// assert!(reader.is_cut_off());
 ///
 /// let error = TraceReader::new(&b"{\"headcount_trace\":7}\n"[..]).err().expect("of the future");
-/// assert_eq!(error.to_string(), "line 1: the trace has version 7; this program reads version 1");
+/// assert_eq!(error.to_string(), "line 1: the trace has version 7; this program reads 1 to 2");
 /// # Ok::<(), headcount::trace::TraceError>(())
 /// ```
 #[derive(Debug)]
@@ -59,12 +59,13 @@ impl<R: BufRead> TraceReader<R> {
             return Err(TraceError::of(0, format!("this is no trace; {what}")));
         };
         let header: Header = serde_json::from_slice(&first).map_err(|_| {
-            TraceError::of(1, "this is no trace; its first line is {\"headcount_trace\":1}")
+            TraceError::of(1, "this is no trace; its first line is {\"headcount_trace\":2}")
         })?;
         match header.headcount_trace {
-            VERSION => Ok(reader),
+            VERSION_MIN..=VERSION => Ok(reader),
             other => {
-                let text = format!("the trace has version {other}; this program reads version 1");
+                let read = format!("{VERSION_MIN} to {VERSION}");
+                let text = format!("the trace has version {other}; this program reads {read}");
                 Err(TraceError::of(1, text))
             }
         }

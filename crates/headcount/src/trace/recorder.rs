@@ -1,4 +1,8 @@
 //! Writes a trace.
+//!
+//! A row is put into words where it comes from, and handed over to a thread that writes it
+//! (`live/writer.rs`). That thread alone knows which file it is in and whose policy stands there,
+//! so with each tick goes what its pool goes by, to be written where the file does not say so yet.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -6,12 +10,15 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use headcount_core::{Decision, Observation, PolicyConfig};
+use headcount_core::{Decision, ExtraParts, Observation, PolicyConfig};
 use serde::Serialize;
 
 use super::row::{Header, VERSION};
-use crate::live::{Record, Tick};
+use crate::live::{Footing, GivesWay, Names, Record, Room, Tick, Writer};
 use crate::sync::lock;
+
+/// Rows of so many bytes wait to be written; those that come then are lost, and counted.
+const WAITING_MAX: usize = 32 << 20;
 
 /// A file that could not be put aside grows by one part in so many before the next attempt.
 const ROTATE_AGAIN: u64 = 4;
@@ -41,7 +48,10 @@ impl Default for RecorderConfig {
 
 /// Records every observation and decision of the scalers that are given to it.
 ///
-/// Clones write to the same file. What cannot be written is counted, and stops nobody.
+/// Clones write to the same file. A thread of its own writes it, so that a slow disk delays no
+/// scaler; when a scaler has stopped, all that it recorded is in the file. What cannot be written
+/// is counted, and stops nobody. Scalers are told apart by their names: a second one of the same
+/// name is refused.
 ///
 /// ```
 /// use headcount::trace::{Recorder, RecorderConfig, Row, TraceReader};
@@ -52,6 +62,7 @@ impl Default for RecorderConfig {
 /// let pool = ThreadPool::builder().workers(1..=8).build()?;
 /// let scaler = Scaler::of(pool.handle()).policy(Preset::gopipe()).trace(&recorder).build()?;
 /// scaler.scale_to(3);
+/// recorder.flush();
 ///
 /// let rows = TraceReader::open(&path)?.collect::<Result<Vec<Row>, _>>()?;
 /// assert!(matches!(&rows[0], Row::Policy { .. }));
@@ -61,7 +72,30 @@ impl Default for RecorderConfig {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Recorder {
-    tape: Arc<Mutex<Tape>>,
+    desk: Arc<Desk>,
+}
+
+#[derive(Debug)]
+struct Desk {
+    path: PathBuf,
+    names: Names,
+    outcome: Arc<Mutex<Outcome>>,
+    writer: Writer<Entry>,
+}
+
+/// How the writing went.
+#[derive(Clone, Debug, Default)]
+struct Outcome {
+    lost: u64,
+    error: Option<String>,
+}
+
+/// What is handed over.
+struct Entry {
+    pool: String,
+    /// The row of a tick, if it is one.
+    tick: Option<Vec<u8>>,
+    footing: Arc<Footing>,
 }
 
 #[derive(Debug)]
@@ -77,8 +111,7 @@ struct Tape {
     is_torn: bool,
     /// The pools whose policy stands in this file.
     told: BTreeSet<String>,
-    lost: u64,
-    error: Option<String>,
+    outcome: Arc<Mutex<Outcome>>,
 }
 
 #[derive(Serialize)]
@@ -93,6 +126,8 @@ struct WrittenPolicy<'a> {
     pool: &'a str,
     policy: &'a PolicyConfig,
     notes: &'a [u64],
+    #[serde(skip_serializing_if = "ExtraParts::is_empty")]
+    extras: &'a ExtraParts,
 }
 
 impl Recorder {
@@ -104,66 +139,118 @@ impl Recorder {
     pub fn create(path: impl AsRef<Path>, config: RecorderConfig) -> io::Result<Self> {
         let path = path.as_ref().to_owned();
         let (file, bytes) = begin(&path, config.files_max)?;
-        let tape = Tape {
-            path,
+        let outcome = Arc::<Mutex<Outcome>>::default();
+        let mut tape = Tape {
+            path: path.clone(),
             config,
             file,
             bytes,
             rotate_at: config.bytes_max,
             is_torn: false,
             told: BTreeSet::new(),
-            lost: 0,
-            error: None,
+            outcome: Arc::clone(&outcome),
         };
-        Ok(Self { tape: Arc::new(Mutex::new(tape)) })
+        let room = Room { weight_max: WAITING_MAX, gives_way: GivesWay::Newest };
+        let writer = Writer::new(room, move |entry| tape.take(&entry));
+        Ok(Self { desk: Arc::new(Desk { path, names: Names::default(), outcome, writer }) })
     }
 
-    /// How many lines could not be written.
+    /// Waits until everything that was recorded so far is in the file, and says whether it is:
+    /// where the disk has not taken it within 10 s, it is not.
+    #[expect(clippy::must_use_candidate, reason = "it is called for what it does")]
+    pub fn flush(&self) -> bool {
+        self.desk.writer.flush()
+    }
+
+    /// How many lines could not be written, or found no room to wait for it.
     #[must_use]
     pub fn lost(&self) -> u64 {
-        lock(&self.tape).lost
+        self.desk.writer.lost() + lock(&self.desk.outcome).lost
     }
 
     /// Why a line could not be written, or a full file not be put aside, the last time.
     #[must_use]
     pub fn error(&self) -> Option<String> {
-        lock(&self.tape).error.clone()
+        lock(&self.desk.outcome).error.clone()
     }
+
+    fn hand(&self, pool: &str, tick: Option<Vec<u8>>, footing: &Arc<Footing>) {
+        let weight = tick.as_ref().map_or(0, Vec::len) + weight(footing);
+        let entry = Entry { pool: pool.to_owned(), tick, footing: Arc::clone(footing) };
+        self.desk.writer.hand(weight, entry);
+    }
+}
+
+/// About how many bytes it takes while it waits.
+fn weight(footing: &Footing) -> usize {
+    let notes = footing.notes.words().len();
+    size_of::<Footing>() + 2 * notes * size_of::<u64>()
 }
 
 impl Record for Recorder {
-    fn policy(&self, pool: &str, policy: &PolicyConfig, notes: &[u64]) {
-        lock(&self.tape).tell_policy(pool, policy, notes);
+    fn names(&self) -> (&Names, String) {
+        (&self.desk.names, format!("the trace {}", self.desk.path.display()))
+    }
+
+    fn policy(&self, pool: &str, footing: &Arc<Footing>) {
+        self.hand(pool, None, footing);
     }
 
     fn record(&self, tick: &Tick<'_>) {
-        let &Tick { pool, observation, decision, .. } = tick;
-        let mut tape = lock(&self.tape);
-        tape.write(&WrittenTick { pool, observation, decision });
-        if !tape.told.contains(pool) {
-            tape.tell_policy(pool, tick.policy, tick.notes.words());
+        let &Tick { pool, observation, decision, footing } = tick;
+        match line(&WrittenTick { pool, observation, decision }) {
+            Ok(text) => self.hand(pool, Some(text), footing),
+            Err(error) => lock(&self.desk.outcome).lose(&error),
         }
     }
 
-    fn flush(&self) {}
+    fn finish(&self) {}
+
+    fn flush(&self) {
+        self.desk.writer.flush();
+    }
+}
+
+impl Outcome {
+    fn lose(&mut self, error: &io::Error) {
+        self.lost += 1;
+        self.error = Some(error.to_string());
+    }
 }
 
 impl Tape {
-    fn tell_policy(&mut self, pool: &str, policy: &PolicyConfig, notes: &[u64]) {
+    fn take(&mut self, entry: &Entry) {
+        if let Some(tick) = &entry.tick {
+            self.write(tick);
+        }
+        if entry.tick.is_none() || !self.told.contains(&entry.pool) {
+            self.tell_policy(&entry.pool, &entry.footing);
+        }
+    }
+
+    fn tell_policy(&mut self, pool: &str, footing: &Footing) {
+        let Footing { policy, extras, notes, notes_to_replay } = footing;
+        let notes = notes_to_replay.as_ref().unwrap_or(notes).words();
+        let written = match line(&WrittenPolicy { pool, policy, notes, extras }) {
+            Ok(text) => self.write(&text),
+            Err(error) => {
+                lock(&self.outcome).lose(&error);
+                false
+            }
+        };
         // One that could not be written is told again with the next tick.
-        match self.write(&WrittenPolicy { pool, policy, notes }) {
+        match written {
             true => self.told.insert(pool.to_owned()),
             false => self.told.remove(pool),
         };
     }
 
     /// Writes a row, and says whether it stands there.
-    fn write(&mut self, row: &impl Serialize) -> bool {
+    fn write(&mut self, row: &[u8]) -> bool {
         self.rotate();
         let written = self.try_write(row);
         if let Err(error) = &written {
-            self.lost += 1;
-            self.error = Some(error.to_string());
+            lock(&self.outcome).lose(error);
         }
         written.is_ok()
     }
@@ -183,23 +270,22 @@ impl Tape {
             Err(error) => {
                 let more = (self.config.bytes_max / ROTATE_AGAIN).max(1);
                 self.rotate_at = self.bytes.saturating_add(more);
-                self.error = Some(error.to_string());
+                lock(&self.outcome).error = Some(error.to_string());
             }
         }
     }
 
-    fn try_write(&mut self, row: &impl Serialize) -> io::Result<()> {
-        let text = line(row)?;
+    fn try_write(&mut self, row: &[u8]) -> io::Result<()> {
         if self.is_torn {
             self.mend()?;
         }
-        if let Err(error) = self.file.write_all(&text) {
+        if let Err(error) = self.file.write_all(row) {
             self.is_torn = true;
             // At once, for there may be no next row. What fails here is tried again before one.
             self.mend().ok();
             return Err(error);
         }
-        self.bytes += text.len() as u64;
+        self.bytes += row.len() as u64;
         Ok(())
     }
 

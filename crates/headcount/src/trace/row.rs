@@ -1,10 +1,14 @@
 //! One line of a trace.
 
-use headcount_core::{Decision, Observation, PolicyConfig};
+use headcount_core::{Decision, ExtraParts, Observation, PolicyConfig};
 use serde::{Deserialize, Serialize};
 
-/// The version of the form; another one is not read.
-pub(super) const VERSION: u32 = 1;
+/// The version of the form that is written. Since 2 a policy comes with the names of the parts that
+/// are not its own; a file of version 1 knows nothing of those.
+pub(super) const VERSION: u32 = 2;
+
+/// The oldest version that is read.
+pub(super) const VERSION_MIN: u32 = 1;
 
 /// The first line.
 #[derive(Debug, Deserialize, Serialize)]
@@ -17,7 +21,7 @@ pub(super) struct Header {
 /// ```
 /// use headcount::trace::{Row, TraceReader};
 ///
-/// let text = "{\"headcount_trace\":1}\n\
+/// let text = "{\"headcount_trace\":2}\n\
 ///             {\"pool\":\"thumbs\",\"policy\":{\"workers_max\":8},\"notes\":[]}\n";
 /// let row = TraceReader::new(text.as_bytes())?.next().expect("one row")?;
 /// assert_eq!(row.pool(), "thumbs");
@@ -42,8 +46,12 @@ pub enum Row {
         pool: String,
         /// The policy, as it was written.
         policy: Box<PolicyConfig>,
-        /// What its autoscaler remembers at this point, in words.
+        /// What its autoscaler remembers at this point, in words, but for the parts that are not
+        /// the policy's own.
         notes: Vec<u64>,
+        /// The parts that are not the policy's own: what they said stands in each decision.
+        #[serde(default, skip_serializing_if = "ExtraParts::is_empty")]
+        extras: ExtraParts,
     },
 }
 

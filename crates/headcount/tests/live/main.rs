@@ -1,5 +1,7 @@
 //! Scalers at work, by effect.
 
+#[cfg(all(feature = "trace", unix))]
+mod recording;
 mod scaling;
 mod sharing;
 mod support;

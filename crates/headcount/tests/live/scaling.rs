@@ -174,7 +174,7 @@ fn a_tick_that_panics_is_told_and_the_loop_goes_on() {
         .expect("no fault");
     let beside = Scaler::of(other.clone()).policy(Preset::gopipe()).driver(&driver).start();
     let _beside = beside.expect("no fault");
-    let events = scaler.events();
+    let events = scaler.events().expect("there is room");
     run_for(&driver, &clock, 5 * SECOND / 2);
     assert_eq!(scaler.panics(), 3);
     assert!(matches!(events.recv(), Ok(ScalerEvent::Panicked(said)) if said == "not today"));
@@ -191,11 +191,12 @@ fn a_listener_may_call_the_scaler() {
     let scaler = scaler.expect("no fault");
     let (inside, heard) = (scaler.clone(), Arc::new(AtomicU32::new(0)));
     let told = Arc::clone(&heard);
-    scaler.on_scaled(move |scaled| {
+    let listened = scaler.on_scaled(move |scaled| {
         assert_eq!(inside.decision().map(|decision| decision.to.ceiling), Some(scaled.to));
         inside.stop();
         told.store(scaled.to, Ordering::Relaxed);
     });
+    listened.expect("there is room");
     run_for(&driver, &clock, SECOND);
     assert_eq!(heard.load(Ordering::Relaxed), 3);
     assert!(!scaler.is_active());
@@ -220,7 +221,8 @@ fn a_pool_that_drains_is_not_shrunk_and_one_that_is_gone_is_forgotten() {
 
 #[test]
 fn after_a_restart_it_begins_with_the_last_known_size_and_holds() {
-    let path = std::env::temp_dir().join(format!("headcount-restart-{}", std::process::id()));
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("state");
     let start = |pool: &crate::support::Paper, driver: &headcount::Driver| {
         let state = StateFile::open(&path);
         let scaler = Scaler::of(pool.clone()).policy(Preset::gopipe()).state_file(&state);
@@ -241,7 +243,7 @@ fn after_a_restart_it_begins_with_the_last_known_size_and_holds() {
     });
     run_for(&driver, &clock, 5 * SECOND);
     assert_eq!(pool.resized(), [], "it does not shrink at first");
-    std::fs::remove_file(&path).expect("it was written");
+    assert!(path.is_file(), "it was written");
 }
 
 #[test]
@@ -277,7 +279,7 @@ fn what_a_listener_asks_for_is_done_at_once() {
     let scaler = Scaler::of(pool.clone()).policy(slow).driver(&driver).start();
     let scaler = scaler.expect("no fault");
     let inside = scaler.clone();
-    scaler.on_scaled(move |_| inside.release());
+    scaler.on_scaled(move |_| inside.release()).expect("there is room");
     run_for(&driver, &clock, SECOND);
     assert_eq!(scaler.stats().evaluations, 2, "once more, because somebody let it go");
 }
@@ -326,4 +328,33 @@ impl headcount_core::guard::Guard for Fragile {
         assert!(!self.0.load(Ordering::Relaxed), "not today");
         headcount_core::guard::Ruling::Allow
     }
+}
+
+#[test]
+fn whoever_finds_no_room_to_listen_is_told() {
+    let (pool, (driver, clock)) = (busy(), by_hand());
+    let scaler = Scaler::of(pool.clone()).policy(Preset::gopipe()).driver(&driver).start();
+    let scaler = scaler.expect("no fault");
+    let heard = Arc::new(AtomicU32::new(0));
+    let listen = || {
+        let heard = Arc::clone(&heard);
+        scaler.on_scaled(move |_| {
+            heard.fetch_add(1, Ordering::Relaxed);
+        })
+    };
+    let listening = (0..65).filter(|_| listen().is_ok()).count();
+    let streams: Vec<_> = (0..65).filter_map(|_| scaler.events().ok()).collect();
+    run_for(&driver, &clock, SECOND / 2);
+    assert_eq!((listening, heard.load(Ordering::Relaxed)), (64, 64), "who was taken is called");
+    assert_eq!(streams.iter().filter(|stream| stream.try_recv().is_ok()).count(), 64);
+
+    drop(streams);
+    scaler.set_mode(Mode::Advise);
+    assert!(scaler.events().is_ok(), "those that were dropped made room");
+    let mut crowded = Scaler::of(pool).policy(Preset::gopipe()).driver(&driver);
+    for _ in 0..65 {
+        crowded = crowded.on_scaled(|_| ());
+    }
+    let error = crowded.build().expect_err("one too many");
+    assert_eq!(error.to_string(), "on_scaled is 65 listeners; at most 64 are called");
 }

@@ -106,6 +106,31 @@ fn while_the_downstream_fails_for_one_none_grows() {
     assert!(1 < lucky.resized().len(), "long enough ago: {}", scaler.why());
 }
 
+#[test]
+fn what_fails_is_counted_together_and_borne_by_each_as_it_says() {
+    let (driver, clock) = by_hand();
+    let database = Downstream::new("database", 0.1).expect("a name");
+    let (failing, patient) = (busy(), busy());
+    let start = |pool: &Paper, downstream: &Downstream| {
+        let scaler = Scaler::of(pool.clone()).policy(Preset::gopipe()).downstream(downstream);
+        scaler.driver(&driver).start().expect("no fault")
+    };
+    let _failing = start(&failing, &database);
+    let scaler = start(&patient, &database.with_rate_max(0.5));
+    run_for(&driver, &clock, SECOND / 2);
+    let grow_to = |ceiling| {
+        failing.set(|pool| (pool.live, pool.busy) = (pool.ceiling, pool.ceiling));
+        patient.set(|pool| (pool.live, pool.busy) = (pool.ceiling, pool.ceiling));
+        run_for(&driver, &clock, 5 * SECOND);
+        assert_eq!(patient.snapshot().ceiling, ceiling, "{}", scaler.why());
+        assert_eq!(failing.resized().len(), 1, "it bears a tenth");
+    };
+    failing.set(|pool| (pool.counters.completed, pool.counters.failed) = (100, 40));
+    grow_to(4);
+    failing.set(|pool| (pool.counters.completed, pool.counters.failed) = (300, 240));
+    grow_to(4);
+}
+
 fn scaler_of(pool: &Paper, min: u32, budget: &Budget, driver: &headcount::Driver) -> Scaler {
     let bounds = (Some(min), Some(8));
     let policy = headcount::PolicyConfig {

@@ -4,30 +4,29 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 
 use headcount::trace::{Recorder, RecorderConfig, Row, TraceReader};
 use headcount::{
-    Autoscaler, Budget, Mode, Policy, PolicyConfig, PoolSnapshot, Preset, Resizable, Scaler, Share,
-    Staffing,
+    Budget, Extras, Mode, Name, Observation, PolicyConfig, PoolSnapshot, Preset, Reason, Resizable,
+    Scaler, Share, Staffing,
 };
-use headcount_core::Notes;
+use headcount_core::decide::Decider;
+use headcount_core::guard::{Because, Guard, Ruling};
+use headcount_core::signal::{Signal, Smoothing, Source};
+use headcount_core::{Noted, Notes, NotesReader, Proposal, SignalConfig, Situation};
+use headcount_sim::replay::{Again, Same};
 
 use crate::support::{Paper, busy, by_hand, run_for};
 
-struct Dir(PathBuf);
+/// A directory, and what goes with it.
+struct Dir(PathBuf, #[expect(dead_code, reason = "it is there to be dropped")] tempfile::TempDir);
 
 impl Dir {
     fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("headcount-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("a directory");
-        Self(path)
-    }
-}
-
-impl Drop for Dir {
-    fn drop(&mut self) {
-        fs::remove_dir_all(&self.0).ok();
+        let dir = tempfile::Builder::new().prefix(name).tempdir().expect("a directory");
+        Self(dir.path().to_owned(), dir)
     }
 }
 
@@ -132,6 +131,7 @@ fn a_policy_that_could_not_be_written_is_told_again() {
     let (driver, clock) = by_hand();
     let scaler = Scaler::of(busy()).name("a").policy(Preset::gopipe()).trace(&recorder);
     let scaler = scaler.driver(&driver).start().expect("no fault");
+    assert!(recorder.flush());
     assert_eq!(recorder.lost(), 1, "nobody listens");
     let holder = both();
     let mut listener = File::open(&path).expect("a pipe");
@@ -189,25 +189,19 @@ fn what_cannot_be_written_is_told_and_stops_nobody() {
 
 /// Replays what a file tells of one pool, and returns how many decisions came out the same.
 fn check_replays(path: &Path, pool: &str) -> u32 {
-    let (mut autoscaler, mut ticks) = (None::<Autoscaler>, 0);
+    let (mut same, mut ticks) = (Same::default(), 0);
     for row in TraceReader::open(path).expect("a trace") {
         let row = row.expect("whole rows");
         match row {
             row if row.pool() != pool => {}
-            Row::Policy { policy, notes, .. } => {
-                let mut built = Policy::check(&policy, 1).expect("no fault").build();
-                built.restore(&Notes::of_words(notes)).expect("its own notes");
-                autoscaler = Some(built);
+            Row::Policy { policy, notes, extras, .. } => {
+                same.policy_with(&policy, &extras, &notes).expect("its own notes");
             }
-            Row::Tick { observation, decision, .. } => {
-                let Some(autoscaler) = &mut autoscaler else { continue };
-                let again = autoscaler.tick(&observation);
-                assert_eq!(format!("{again:?}"), format!("{decision:?}"), "row {ticks}");
-                if again.resize().is_some() {
-                    autoscaler.applied(&again);
-                }
-                ticks += 1;
-            }
+            Row::Tick { observation, decision, .. } => match same.tick(&observation, &decision) {
+                Again::Unknown => {}
+                Again::Identical => ticks += 1,
+                Again::Differs(again) => panic!("row {ticks}: {again:?}\nrecorded: {decision:?}"),
+            },
         }
     }
     ticks
@@ -258,6 +252,134 @@ fn a_file_that_was_begun_later_knows_the_mode_that_was_set_by_hand() {
     scaler.set_mode(Mode::Advise);
     run_for(&driver, &clock, Duration::from_secs(60));
     assert!(pool.resized().is_empty(), "it only advises");
+    assert!(recorder.flush());
     assert!(0 < check_replays(&dir.0.join("run.1.jsonl"), "a"));
     assert!(0 < check_replays(&path, "a"));
+}
+
+/// How much is left of something that only this process knows.
+#[derive(Clone, Debug)]
+struct Outside(u32);
+
+impl Signal for Outside {
+    fn name(&self) -> &'static str {
+        "outside"
+    }
+
+    fn read(&mut self, _: &Observation) -> Option<f64> {
+        self.0 += 1;
+        (!self.0.is_multiple_of(5)).then(|| f64::from(self.0 * 7919 % 101) / 33.0)
+    }
+
+    fn save(&self, notes: &mut Notes) {
+        self.0.write(notes);
+    }
+
+    fn load(&mut self, notes: &mut NotesReader<'_>) -> Option<()> {
+        self.0 = u32::read(notes)?;
+        Some(())
+    }
+}
+
+/// Wants whatever the signal says, and remembers how often it was asked.
+#[derive(Clone, Debug)]
+struct Moody(u32);
+
+impl Decider for Moody {
+    fn decide(&mut self, situation: &Situation<'_>) -> Proposal {
+        self.0 += 1;
+        let more = u32::from(situation.reading("outside").is_some_and(|known| 1.5 < known.value));
+        Proposal::want(Staffing::exactly(1 + 3 * more + self.0 % 3), Reason::External)
+    }
+
+    fn save(&self, notes: &mut Notes) {
+        self.0.write(notes);
+    }
+}
+
+/// Holds in every third second, and looks far back.
+#[derive(Debug)]
+struct Shy;
+
+impl Guard for Shy {
+    fn name(&self) -> &'static str {
+        // As one of the policy's own is called.
+        "error_veto"
+    }
+
+    fn looks_back(&self) -> Duration {
+        Duration::from_secs(900)
+    }
+
+    fn review(&self, situation: &Situation<'_>, _: Staffing) -> Ruling {
+        match situation.now().as_nanos() / 1_000_000_000 % 3 {
+            0 => Ruling::Hold(Because::Said(Name::new("shy").expect("a name"))),
+            _ => Ruling::Allow,
+        }
+    }
+}
+
+/// Records a run with parts of one's own, over several files, and returns how many decisions are
+/// replayed without their code.
+fn replayed_with(extras: impl Fn() -> Extras + Send + Sync + 'static, smoothed: bool) -> u32 {
+    let dir = Dir::new("extras");
+    let path = dir.0.join("run.jsonl");
+    let config = RecorderConfig { bytes_max: 40_000, files_max: 3 };
+    let recorder = Recorder::create(&path, config).expect("it can be made");
+    let outside = Name::new("outside").expect("a name");
+    let mut policy = PolicyConfig { workers_max: Some(8), ..Preset::gopipe().config() };
+    if smoothed {
+        let smoothing = vec![Smoothing::Ewma { tau: Duration::from_secs(3) }];
+        let signal = SignalConfig { name: outside, source: Source::External(outside), smoothing };
+        policy.signals = Some(vec![signal]);
+    }
+    policy.guards.error_veto.get_or_insert_default();
+    let (pool, (driver, clock)) = (busy(), by_hand());
+    let scaler = Scaler::of(pool.clone()).name("a").policy(policy).trace(&recorder);
+    let scaler = scaler.extras(extras).driver(&driver).start().expect("no fault");
+    for second in 0..60 {
+        pool.set(|pool| {
+            pool.busy = if second % 7 < 4 { pool.live } else { 0 };
+            pool.counters.completed += 10;
+        });
+        if second == 20 {
+            scaler.scale_to(7);
+            scaler.set_mode(Mode::Advise);
+        }
+        if second == 30 {
+            scaler.set_mode(Mode::Automatic);
+        }
+        run_for(&driver, &clock, Duration::from_secs(1));
+    }
+    drop(scaler);
+    headcount::trace::files(&path).iter().map(|file| check_replays(file, "a")).sum()
+}
+
+#[test]
+fn a_run_with_parts_of_ones_own_replays_without_their_code() {
+    let signals = || -> Vec<Box<dyn Signal>> { vec![Box::new(Outside(0))] };
+    let check = |ticks: u32| assert!(40 < ticks, "{ticks}");
+    check(replayed_with(move || Extras { signals: signals(), ..Extras::default() }, false));
+    check(replayed_with(move || Extras { signals: signals(), ..Extras::default() }, true));
+    let guards = || vec![Arc::new(Shy) as Arc<dyn Guard>];
+    check(replayed_with(move || Extras { guards: guards(), ..Extras::default() }, false));
+    let all = move || {
+        let decider = Some(Box::new(Moody(0)) as Box<dyn Decider>);
+        Extras { signals: signals(), decider, guards: guards(), ..Extras::default() }
+    };
+    check(replayed_with(all, true));
+}
+
+#[test]
+fn a_trace_of_the_version_before_is_read_and_replayed() {
+    let dir = Dir::new("version");
+    let path = dir.0.join("run.jsonl");
+    let recorder = Recorder::create(&path, RecorderConfig::default()).expect("it can be made");
+    run(&busy(), &recorder, 30);
+    let text = fs::read_to_string(&path).expect("text");
+    let header = "{\"headcount_trace\":2}\n";
+    let rows = text.strip_prefix(header).expect("the version that is written");
+    assert!(!rows.contains("extras"), "nothing but the policy's own");
+    fs::write(&path, format!("{}{rows}", header.replace('2', "1"))).expect("a file");
+    assert!(20 < check_replays(&path, "a"));
 }

@@ -3,8 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use headcount::config::{Config, Registry};
 use headcount::probes::{HostSample, Sampler, SensorError};
-use headcount::{Driver, ManualClock, PolicyConfig, Preset, Scaler, ThreadPool, Throttle};
+use headcount::{
+    Driver, ManualClock, Name, PolicyConfig, Preset, Scaler, System, ThreadPool, Throttle,
+};
 
 /// A machine whose state the test decides.
 #[derive(Clone, Default)]
@@ -146,4 +149,29 @@ fn code_with_its_own_semaphore_asks_and_changes_nothing_by_asking() {
     assert_eq!(throttle.concurrency(10), 1, "it rests for five minutes");
     ward.pass(200);
     assert_eq!(throttle.concurrency(10), 2, "however often it was asked");
+}
+
+#[test]
+fn a_watched_database_pool_is_still_watched_after_a_reload_of_the_rules() {
+    let read = |text: &str| Config::parse("a.yaml", text, &Registry::new()).expect("no fault");
+    let machine = Machine::default();
+    machine.is(0.0);
+    let system = System::of(read("pools: {a: {}}")).sensor(move || machine.sensor());
+    let system = system.start().expect("no fault");
+    let before = system.sampler();
+    let name = |text| Name::new(text).expect("a name");
+    before.watch_db_pool(name("orders"), || Some(0.9)).expect("there is room");
+    let fullest = || {
+        let latest = system.sampler().sample_now().expect("it was measured");
+        latest.fullest_db_pool.map(|name| (name.to_string(), latest.sample.db_pool))
+    };
+    assert_eq!(fullest(), Some(("orders".to_owned(), Some(0.9))));
+
+    system.reload(read("{pools: {a: {}}, health: {interval: 7s}}")).expect("no fault");
+    assert_eq!(fullest(), Some(("orders".to_owned(), Some(0.9))), "by another sampler");
+    before.watch_db_pool(name("users"), || Some(1.0)).expect("there is room");
+    assert_eq!(fullest(), Some(("users".to_owned(), Some(1.0))), "whichever was told of it");
+    system.sampler().unwatch_db_pool(name("users"));
+    system.sampler().unwatch_db_pool(name("orders"));
+    assert_eq!(fullest(), None);
 }

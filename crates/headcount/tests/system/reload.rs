@@ -1,13 +1,14 @@
 //! Another configuration while tasks run.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
-use headcount::System;
 use headcount::config::{Config, Registry};
+use headcount::probes::{HostSample, Scripted};
+use headcount::{Driver, ManualClock, PoolSnapshot, Resizable, Staffing, System};
 
 fn read(text: &str) -> Config {
     Config::parse("pools.yaml", text, &Registry::new()).unwrap_or_else(|report| panic!("{report}"))
@@ -155,4 +156,89 @@ fn a_wrong_policy_or_budget_of_a_program_changes_nothing() {
     assert!(error.to_string().starts_with("budget.workers_max is 1"), "{error}");
     assert_eq!((system.config(), system.budget().workers_max()), (before, 8));
     assert_eq!(system.scaler("a").expect("it is there").policy().workers_max, Some(4));
+}
+
+#[test]
+fn two_pools_of_one_name_are_refused() {
+    let mut twice = read("pools: {a: {workers: {max: 4}}, b: {}}");
+    twice.pools[1].name = "a".to_owned();
+    let text = "pools.a: two pools have this name; give each a name of its own";
+    let error = System::of(twice.clone()).start().expect_err("a is there twice");
+    assert_eq!(error.to_string(), text);
+    let system = System::of(read("pools: {a: {}}")).start().expect("no fault");
+    let error = system.reload(twice).expect_err("a is there twice");
+    assert_eq!(error.to_string(), text);
+}
+
+#[test]
+fn a_pool_of_another_type_keeps_its_name_in_state_and_trace() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let text = |kind: &str| {
+        let state = dir.path().join("state");
+        let pools = format!("pools: {{a: {{type: {kind}}}}}, state: {{path: {state:?}}}");
+        let trace = dir.path().join("run.jsonl");
+        read(&format!("{{{pools}, trace: {{path: {trace:?}}}}}"))
+    };
+    let system = System::of(text("limiter")).start().expect("no fault");
+    let before = system.scaler("a").expect("it is there");
+    let reload = system.reload(text("threads")).expect("the name is its own");
+    assert_eq!((reload.changed, before.is_active()), (1, false));
+}
+
+/// A pool without workers, all of them busy: its counters are what the test says.
+#[derive(Default)]
+struct Paper(Mutex<PoolSnapshot>);
+
+impl Paper {
+    fn state(&self) -> MutexGuard<'_, PoolSnapshot> {
+        self.0.lock().expect("nobody panics")
+    }
+}
+
+impl Resizable for Paper {
+    fn snapshot(&self) -> PoolSnapshot {
+        *self.state()
+    }
+
+    fn resize(&self, staffing: Staffing) {
+        let counters = self.state().counters;
+        let busy = PoolSnapshot::at_work(staffing, staffing.ceiling);
+        *self.state() = PoolSnapshot { counters, ..busy };
+    }
+}
+
+#[test]
+fn what_a_pool_bears_of_a_shared_downstream_is_what_the_file_says_of_it_now() {
+    let (failing, lucky) = (Arc::new(Paper::default()), Arc::new(Paper::default()));
+    let (a, b) = (Arc::clone(&failing), Arc::clone(&lucky));
+    let registry = Registry::new().resizable("failing", move |_| Ok(Arc::clone(&a)));
+    let registry = registry.resizable("lucky", move |_| Ok(Arc::clone(&b)));
+    let text = |rate_max: f64| {
+        let pool = |kind: &str, rate_max: f64| {
+            let rest = "preset: gopipe, workers: {max: 64}, downstream: db";
+            let veto = format!("guards: {{error_veto: {{rate_max: {rate_max}}}}}");
+            format!("{kind}: {{type: {kind}, {rest}, {veto}}}")
+        };
+        let text = format!("pools: {{{}, {}}}", pool("failing", 0.1), pool("lucky", rate_max));
+        Config::parse("a.yaml", &text, &registry).unwrap_or_else(|report| panic!("{report}"))
+    };
+    let clock = ManualClock::default();
+    let driver = Driver::by_hand(Arc::new(clock.clone()));
+    let system = System::of(text(0.5)).registry(&registry).driver(&driver);
+    let system = system.sensor(|| Scripted::always(HostSample::default()));
+    let system = system.start().expect("no fault");
+    let grows = || {
+        let before = lucky.state().ceiling;
+        for second in 1..5 {
+            failing.state().counters.completed += 100;
+            failing.state().counters.failed += 40;
+            driver.run_due();
+            clock.advance(Duration::from_secs(second));
+        }
+        before < lucky.state().ceiling
+    };
+    assert!(grows(), "{}", system.scaler("lucky").expect("it is there").why());
+    assert!(grows(), "40 % fail, and it bears a half");
+    system.reload(text(0.3)).expect("no fault");
+    assert!(!grows(), "it bears less now");
 }

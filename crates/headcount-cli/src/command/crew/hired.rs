@@ -118,6 +118,10 @@ async fn hire(
     if plan.on_threads {
         builder = builder.threads();
     }
+    if let Some(config) = &plan.config {
+        let utc_offset = config.pool.utc_offset;
+        builder = builder.scaler(move |scaler| scaler.utc_offset(utc_offset));
+    }
     if let Some(sampler) = around.sampler.clone() {
         builder = builder.scaler(move |scaler| scaler.health(&sampler));
     }

@@ -1,15 +1,12 @@
 //! What a process runs: from the flags, and from the file if there is one.
 
-use std::path::Path;
-
-use headcount::config::{
-    DurabilityConfig, JobQueueConfig, JobsConfig, PoolKind, Reader, Registry, StoreConfig,
-};
+use headcount::config::{DurabilityConfig, JobQueueConfig, JobsConfig, PoolKind, StoreConfig};
 use headcount::{PolicyConfig, Preset, Workers};
 use headcount_core::jobs::Label;
 
 use super::CrewArguments;
 use crate::Stop;
+use crate::command::jobs_config;
 use crate::command::reach::Place;
 
 /// The queue of those who name none.
@@ -40,9 +37,9 @@ pub(crate) struct QueuePlan {
 
 impl Plan {
     pub(crate) fn of(arguments: &CrewArguments) -> Result<Self, Stop> {
-        let file = arguments.config.as_deref().map(read).transpose()?.unwrap_or_default();
-        let (stored, durability) = store_of(file.store.as_ref());
-        let place = match (&arguments.store, stored) {
+        let file = arguments.config.as_deref().map(jobs_config).transpose()?.unwrap_or_default();
+        let durability = durability_of(file.store.as_ref());
+        let place = match (&arguments.store, file.store.as_ref().and_then(Place::of)) {
             (Some(place), _) => place.clone(),
             (None, Some(place)) => place,
             (None, None) => Place::usual().map_err(Stop::Misused)?,
@@ -52,22 +49,10 @@ impl Plan {
     }
 }
 
-fn read(file: &Path) -> Result<JobsConfig, Stop> {
-    let reader = Reader::new(&Registry::new()).environment();
-    let reading = reader.read(file).map_err(|report| Stop::Refused(report.to_string()))?;
-    Ok(reading.config.jobs)
-}
-
-fn store_of(config: Option<&StoreConfig>) -> (Option<Place>, DurabilityConfig) {
+fn durability_of(config: Option<&StoreConfig>) -> DurabilityConfig {
     match config {
-        Some(StoreConfig::Embedded { path, durability }) => {
-            (Some(Place::Directory(path.clone())), *durability)
-        }
-        Some(StoreConfig::Redis { url }) => {
-            let url = url.with_credentials().to_owned();
-            (Some(Place::Redis(url)), DurabilityConfig::default())
-        }
-        _ => (None, DurabilityConfig::default()),
+        Some(StoreConfig::Embedded { durability, .. }) => *durability,
+        _ => DurabilityConfig::default(),
     }
 }
 

@@ -1,15 +1,22 @@
 //! The flags that all commands about jobs share.
 
+use std::path::PathBuf;
+
 use super::{Place, Remote};
 use crate::Stop;
+use crate::command::jobs_config;
 
 /// Where the jobs are, and how answers are printed.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Reach {
     /// Where the jobs are: a directory, redis://HOST:PORT, rediss://HOST:PORT, or http://HOST:PORT
-    /// of a server. Otherwise `$HEADCOUNT_DATA`, otherwise ./headcount-data.
+    /// of a server. Otherwise what the file of --config says, otherwise `$HEADCOUNT_DATA`,
+    /// otherwise ./headcount-data.
     #[arg(long, value_name = "PLACE", help_heading = "Where", global = true)]
     pub(crate) store: Option<Place>,
+    /// The file of `headcount serve --config`, for the `store` in it.
+    #[arg(long, value_name = "FILE", help_heading = "Where", global = true)]
+    pub(crate) config: Option<PathBuf>,
     /// Prints JSON in place of a table.
     #[arg(long, help_heading = "Where", global = true)]
     pub(crate) json: bool,
@@ -18,8 +25,12 @@ pub(crate) struct Reach {
 impl Reach {
     /// The place that is meant.
     pub(crate) fn place(&self) -> Result<Place, Stop> {
-        match &self.store {
-            Some(place) => Ok(place.clone()),
+        if let Some(place) = &self.store {
+            return Ok(place.clone());
+        }
+        let file = self.config.as_deref().map(jobs_config).transpose()?;
+        match file.and_then(|file| file.store).as_ref().and_then(Place::of) {
+            Some(place) => Ok(place),
             None => Place::usual().map_err(Stop::Misused),
         }
     }

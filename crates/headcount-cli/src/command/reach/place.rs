@@ -5,6 +5,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use headcount::config::StoreConfig;
+
 /// The directory of a store that nobody named.
 const DIRECTORY: &str = "headcount-data";
 /// The variable that names another.
@@ -22,6 +24,15 @@ pub(crate) enum Place {
 }
 
 impl Place {
+    /// Where a file says that they are.
+    pub(crate) fn of(config: &StoreConfig) -> Option<Self> {
+        match config {
+            StoreConfig::Embedded { path, .. } => Some(Self::Directory(path.clone())),
+            StoreConfig::Redis { url } => Some(Self::Redis(url.with_credentials().to_owned())),
+            _ => None,
+        }
+    }
+
     /// The place that is meant where none is said.
     pub(crate) fn usual() -> Result<Self, String> {
         match env::var(VARIABLE) {

@@ -4,7 +4,9 @@ use std::io::{self, Write};
 use std::rc::Rc;
 use std::time::Duration;
 
-use headcount_core::{Decision, Observation, Policy, PolicyConfig, Staffing, Timestamp};
+use headcount_core::{
+    Decision, ExtraParts, Observation, Policy, PolicyConfig, Staffing, Timestamp,
+};
 use headcount_sim::load::LoadError;
 use headcount_sim::replay::{Another, Rehearsal, Simulated, Totals};
 use headcount_sim::run::Score;
@@ -72,13 +74,18 @@ impl AnotherTale {
         }
     }
 
-    fn begin(&self, written: &PolicyConfig, notes: &[u64]) -> Result<Pair, Stop> {
+    fn begin(
+        &self,
+        written: &PolicyConfig,
+        extras: &ExtraParts,
+        notes: &[u64],
+    ) -> Result<Pair, Stop> {
         let recorded = Policy::check(written, 1).map_err(|faults| {
             let faults: Vec<_> = faults.iter().map(ToString::to_string).collect();
             Stop::Misused(format!("the recorded policy is refused: {}", faults.join("; ")))
         })?;
         let other = self.other.policy(&self.pool, recorded.bounds())?;
-        let another = Another::new(&other, written, notes);
+        let another = Another::with_extras(&other, written, extras, notes);
         let another = another.map_err(|error| Stop::Misused(error.to_string()))?;
         Ok(Pair { recorded, other, another })
     }
@@ -105,15 +112,20 @@ struct Both {
 }
 
 impl Tale for AnotherTale {
-    fn policy(&mut self, written: &PolicyConfig, notes: &[u64]) -> Result<(), Stop> {
+    fn policy(
+        &mut self,
+        written: &PolicyConfig,
+        extras: &ExtraParts,
+        notes: &[u64],
+    ) -> Result<(), Stop> {
         self.rehearsal.policy(written);
         match &mut self.pair {
             Some(pair) => pair
                 .another
-                .policy(written, notes)
+                .policy_with(written, extras, notes)
                 .map_err(|error| Stop::Misused(error.to_string())),
             None => {
-                self.pair = Some(self.begin(written, notes)?);
+                self.pair = Some(self.begin(written, extras, notes)?);
                 Ok(())
             }
         }

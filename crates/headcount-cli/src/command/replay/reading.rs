@@ -67,8 +67,8 @@ impl Pools<'_> {
         let Some(tale) = self.tale_of(row.pool()) else { return Ok(()) };
         match row {
             Row::Tick { observation, decision, .. } => tale.tick(observation, decision, place),
-            Row::Policy { pool, policy, notes } => {
-                tale.policy(policy, notes).map_err(|stop| match stop {
+            Row::Policy { pool, policy, notes, extras } => {
+                tale.policy(policy, extras, notes).map_err(|stop| match stop {
                     Stop::Misused(why) => Stop::Misused(format!("{}: pool {pool}: {why}", place())),
                     stop => stop,
                 })?;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use headcount_core::{Decision, Observation, PolicyConfig};
+use headcount_core::{Decision, ExtraParts, Observation, PolicyConfig};
 use headcount_sim::replay::{Again, Same};
 use serde_json::{Value, json};
 
@@ -42,8 +42,14 @@ impl SameTale {
 }
 
 impl Tale for SameTale {
-    fn policy(&mut self, written: &PolicyConfig, notes: &[u64]) -> Result<(), Stop> {
-        self.same.policy(written, notes).map_err(|error| Stop::Misused(error.to_string()))
+    fn policy(
+        &mut self,
+        written: &PolicyConfig,
+        extras: &ExtraParts,
+        notes: &[u64],
+    ) -> Result<(), Stop> {
+        let known = self.same.policy_with(written, extras, notes);
+        known.map_err(|error| Stop::Misused(error.to_string()))
     }
 
     fn tick(&mut self, observation: &Observation, decision: &Decision, place: &dyn Fn() -> Place) {
@@ -119,7 +125,7 @@ impl Difference {
             Some(guard) => writeln!(
                 out,
                 "  the guard {guard} is not in the recorded policy; parts of one's own are not in \
-                 a trace"
+                 a trace of version 1"
             ),
             None => Ok(()),
         }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use headcount_core::{Decision, Observation, PolicyConfig};
+use headcount_core::{Decision, ExtraParts, Observation, PolicyConfig};
 use serde_json::Value;
 
 use crate::Stop;
@@ -12,8 +12,14 @@ pub(super) type Place = String;
 
 /// What is found out about one pool.
 pub(super) trait Tale {
-    /// From here on the recorded one goes by this policy, which remembers what the notes say.
-    fn policy(&mut self, written: &PolicyConfig, notes: &[u64]) -> Result<(), Stop>;
+    /// From here on the recorded one goes by this policy, with these parts beside its own, which
+    /// remembers what the notes say.
+    fn policy(
+        &mut self,
+        written: &PolicyConfig,
+        extras: &ExtraParts,
+        notes: &[u64],
+    ) -> Result<(), Stop>;
 
     /// This was observed, and that was decided; where it stands is told on demand.
     fn tick(&mut self, observation: &Observation, decision: &Decision, place: &dyn Fn() -> Place);

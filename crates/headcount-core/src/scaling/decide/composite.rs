@@ -75,6 +75,9 @@ pub struct CompositeConfig {
     pub parts: Vec<PartConfig>,
 }
 
+/// Where a part stands: the second part of the first part of a composite is at `[0, 1]`.
+pub type PartPath = Vec<usize>;
+
 /// One part of a composite.
 ///
 /// ```
@@ -144,8 +147,40 @@ impl CompositeConfig {
     }
 
     pub(crate) fn build(&self, bounds: Bounds) -> Composite {
-        let parts = self.parts.iter().map(|part| (part.weight, part.decider.build(bounds)));
+        self.build_with(bounds, &mut Vec::new(), &[])
+    }
+
+    /// The same with `own` parts in the places that they name; those are taken out. This composite
+    /// stands at `path` itself.
+    pub(crate) fn build_with(
+        &self,
+        bounds: Bounds,
+        own: &mut Vec<(PartPath, Box<dyn Decider>)>,
+        path: &[usize],
+    ) -> Composite {
+        let parts = self.parts.iter().enumerate().map(|(index, part)| {
+            let path = [path, &[index]].concat();
+            let place = own.iter().position(|(place, _)| *place == path);
+            let decider = match (place, &part.decider) {
+                (Some(place), _) => own.swap_remove(place).1,
+                (None, DeciderConfig::Composite(inner)) => {
+                    Box::new(inner.build_with(bounds, own, &path))
+                }
+                (None, decider) => decider.build(bounds),
+            };
+            (part.weight, decider)
+        });
         Composite { combine: self.combine, parts: parts.collect() }
+    }
+
+    /// Whether a part stands there.
+    pub(crate) fn has_part(&self, path: &[usize]) -> bool {
+        let Some((index, rest)) = path.split_first() else { return false };
+        match (self.parts.get(*index).map(|part| &part.decider), rest) {
+            (Some(_), []) => true,
+            (Some(DeciderConfig::Composite(inner)), rest) => inner.has_part(rest),
+            _ => false,
+        }
     }
 }
 

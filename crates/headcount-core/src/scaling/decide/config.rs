@@ -3,8 +3,8 @@
 use super::{
     Aimd, AllBusy, ArcConfig, Backlog, CompositeConfig, Decider, Ds2Config, EnvoyConfig,
     ErlangConfig, ForecastConfig, Gradient2Config, HealthZones, HillClimbConfig, HorizonConfig,
-    KnativeConfig, OnDemand, PidConfig, QueueDepth, ScheduleConfig, SloConfig, Step, Target,
-    Threshold, ThroughputConfig, TrackingConfig, VegasConfig,
+    KnativeConfig, OnDemand, PartPath, PidConfig, QueueDepth, ScheduleConfig, SloConfig, Step,
+    Target, Threshold, ThroughputConfig, TrackingConfig, VegasConfig,
 };
 use crate::Bounds;
 use crate::policy::Inspection;
@@ -179,6 +179,18 @@ impl DeciderConfig {
             Self::Envoy(config) => config.inspect(inspection),
             Self::HillClimb(config) => config.inspect(inspection),
             Self::Composite(config) => config.inspect(depth, inspection),
+        }
+    }
+
+    /// Builds the decider for a pool with these bounds, with `own` parts in its composites.
+    pub(crate) fn build_with(
+        &self,
+        bounds: Bounds,
+        mut own: Vec<(PartPath, Box<dyn Decider>)>,
+    ) -> Box<dyn Decider> {
+        match self {
+            Self::Composite(config) => Box::new(config.build_with(bounds, &mut own, &[])),
+            _ => self.build(bounds),
         }
     }
 

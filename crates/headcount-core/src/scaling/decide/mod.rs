@@ -25,7 +25,7 @@ use std::fmt;
 pub use aimd::Aimd;
 pub use all_busy::AllBusy;
 pub use backlog::Backlog;
-pub use composite::{Combine, Composite, CompositeConfig, PartConfig};
+pub use composite::{Combine, Composite, CompositeConfig, PartConfig, PartPath};
 pub use config::DeciderConfig;
 pub use forecasting::ForecastConfig;
 pub use health_zones::HealthZones;

@@ -214,10 +214,6 @@ impl<'a> Checking<'a> {
         };
         match written.text() {
             Some(text) if known.contains(&text) => Some(text.to_owned()),
-            Some(text) if tagged.name == "part" && self.is_registered(Part::Decider, text) => {
-                self.fault(written, "a registered decider stands alone and is no part of others");
-                None
-            }
             Some(text) => {
                 self.fault(written, meant_or_there_are(text, &known));
                 None
@@ -227,10 +223,6 @@ impl<'a> Checking<'a> {
                 None
             }
         }
-    }
-
-    fn is_registered(&self, part: Part, name: &str) -> bool {
-        self.registry.names(part).iter().any(|known| known == name)
     }
 
     /// A part that somebody registered: its options, and a trial of them.

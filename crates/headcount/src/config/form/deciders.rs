@@ -50,7 +50,7 @@ static PART: Tagged = Tagged {
     name: "part",
     about: "A decider as a part of a composite.",
     variants: DECIDER.variants,
-    part: None,
+    part: Some(Part::Decider),
     tag: Tag::Inside,
     shared: &[Field::of(
         "weight",

@@ -74,7 +74,14 @@ pub(crate) static POOL: Section = Section {
         Field::of(
             "downstream",
             Kind::Name,
-            "What its tasks call. Pools with the same one stop growing together when it fails.",
+            "What its tasks call. Pools with the same one count what fails together; each bears \
+             what its own `error_veto` says.",
+        ),
+        Field::of(
+            "timezone",
+            Kind::Text,
+            "By which clock `schedule` goes: `UTC`, or a fixed offset such as `+02:00`. Named \
+             zones and daylight saving are not known.",
         ),
     ],
     defaults: || {
