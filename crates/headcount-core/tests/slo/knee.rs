@@ -115,6 +115,19 @@ fn a_bound_pool_learns_bigger_tasks() {
 }
 
 #[test]
+fn a_knee_that_falls_is_followed() {
+    // By a third in ten minutes, a little at a time, with more to do than it can take.
+    Setting::default().everywhere(|setting| {
+        let falling = (0..20)
+            .map(|step| Stage::load(30.0, 45.0).knee(KNEE - KNEE / 3.0 * f64::from(step) / 20.0));
+        let stages: Vec<Stage> = std::iter::once(load(60.0, 30.0)).chain(falling).collect();
+        let run = setting.run(&stages);
+        let ceiling = run.ceiling(560.0, 660.0);
+        assert!((22..=34).contains(&ceiling), "{ceiling}, {setting:?}{}", run.line(10.0));
+    });
+}
+
+#[test]
 fn a_brown_out_is_followed_down_and_up() {
     Setting::default().everywhere(|setting| {
         let brown = Stage::load(120.0, 30.0).knee(KNEE / 2.0);

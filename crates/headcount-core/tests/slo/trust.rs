@@ -67,14 +67,14 @@ fn trust_at_most_doubles_with_each_generation() {
     }
 }
 
-/// Long tasks are few; where all take as long as one another, few are enough.
-#[test]
-fn tasks_that_are_alike_earn_trust_sooner() {
+/// The most workers that are trusted within so many seconds, where two begin and tasks of 300 ms end
+/// in this share of the time that workers are busy. The rest goes to tasks that do not end.
+fn most_after(seconds: u64, share: f64) -> u32 {
     let mut slo = SloConfig { trust_start: 2, ..SloConfig::default() }.build();
     let (mut pool, mut logs, mut owed) = (full(2), LogSums::default(), 0.0);
     let mut most = 0;
-    for tick in 0..150_u64 {
-        owed += f64::from(pool.busy) * 0.2 / 0.3;
+    for tick in 0..seconds * 5 {
+        owed += f64::from(pool.busy) * 0.2 / 0.3 * share;
         while 1.0 <= owed {
             owed -= 1.0;
             logs.add(Duration::from_millis(295 + pool.counters.completed % 10));
@@ -86,7 +86,20 @@ fn tasks_that_are_alike_earn_trust_sooner() {
         pool = PoolSnapshot { counters, ..full(ceiling(&proposal)) };
         most = most.max(pool.ceiling);
     }
+    most
+}
+
+/// Long tasks are few; where all take as long as one another, few are enough.
+#[test]
+fn tasks_that_are_alike_earn_trust_sooner() {
+    let most = most_after(30, 1.0);
     assert!(16 <= most, "{most} after half a minute");
+}
+
+/// Those that end are alike because the others have not ended.
+#[test]
+fn quick_tasks_beside_long_ones_are_not_alike() {
+    assert_eq!(most_after(60, 0.25), 2, "a hundred have ended");
 }
 
 #[test]
@@ -152,6 +165,20 @@ fn the_forecast_keeps_the_last_known_service_time() {
     assert_eq!(last, Some(21));
     pool.service = None;
     assert_eq!(floor(&decide(&mut slo, 10_000, pool)), Some(21), "no task ended");
+}
+
+#[test]
+fn a_start_that_is_nothing_beside_a_task_is_not_planned_for() {
+    let floor = |delay| {
+        let mut slo = SloConfig { wait_budget: Duration::ZERO, ..SloConfig::default() }.build();
+        let service = Statistics::of(&[Duration::from_secs(1)]);
+        let pool = PoolSnapshot { spawn_delay: Some(delay), service, busy: 10, ..full(64) };
+        let pool = PoolSnapshot { queued: 0, ..pool };
+        let last = (0..10).map(|second| decide(&mut slo, second * 1000, pool)).last();
+        last.and_then(|proposal| proposal.wanted).map(|wanted| wanted.floor)
+    };
+    assert_eq!(floor(Duration::from_micros(100)), Some(0));
+    assert!(Some(10) < floor(Duration::from_millis(20)));
 }
 
 #[test]

@@ -9,6 +9,9 @@ use crate::scaling::notes::{Notes, NotesReader};
 use crate::scaling::signal::Unit;
 use crate::{Comparison, Evidence, Name, Proposal, Reason, Situation, Staffing};
 
+/// How many times as long as a start a task takes before the start is nothing to plan for.
+const DELAYS_SLIGHT: u32 = 100;
+
 /// Keeps waits within a budget, and stops where more workers stop helping.
 ///
 /// ```
@@ -57,8 +60,11 @@ impl Slo {
 
     /// The workers to keep: only where one comes too late for its task.
     fn floor(&mut self, situation: &Situation<'_>) -> Option<u32> {
-        let delay = situation.pool().spawn_delay.filter(|delay| !delay.is_zero())?;
-        if delay < self.config.wait_budget / 2 {
+        let pool = situation.pool();
+        let delay = pool.spawn_delay.filter(|delay| !delay.is_zero())?;
+        // Against what the task itself takes, some delays are none, however small the budget.
+        let is_slight = pool.service.is_some_and(|task| delay < task.mean / DELAYS_SLIGHT);
+        if is_slight || delay < self.config.wait_budget / 2 {
             return None;
         }
         self.forecast.observe(situation, delay);

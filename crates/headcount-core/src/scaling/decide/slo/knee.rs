@@ -16,8 +16,8 @@
 //! ```
 //!
 //! - *Alarm*: more workers than ever worked make tasks take much longer, see [`Alarm`].
-//! - *Doubt*: held at the limit, and tasks take longer than at rest; or it was never shown, or not
-//!   of late, that all the workers help.
+//! - *Doubt*: held at the limit, and tasks take longer than at rest, by more than a limit that was
+//!   found gives way to by itself; or it was never shown, or not of late, that all workers help.
 //! - *Follows*: throughput fell with the workers, so what tasks take is what they take at rest.
 //!   *Void*: nothing can be said, as the load went away. *Stops*: throughput did not fall.
 //! - *Refusal*: failures that come with more workers, see [`Refusal`].
@@ -86,6 +86,8 @@ pub(super) struct Look {
     pub(super) is_inflated: bool,
     /// Workers that demonstrably worked before.
     pub(super) worked: f64,
+    /// Whether it is what rest was just learnt from.
+    pub(super) is_first: bool,
 }
 
 impl Look {
@@ -183,11 +185,12 @@ impl Knee {
                 let measure = measure.filter(|measure| self.suffices(measure))?;
                 self.window.reopen(situation);
                 self.latest = Some(measure);
-                let rest = self.rest_for(&measure);
-                let rest = rest.unwrap_or_else(|| Rest::first(now, measure));
+                let known = self.rest_for(&measure);
+                let is_first = known.is_none();
+                let rest = known.unwrap_or_else(|| Rest::first(now, measure));
                 self.rest = Some(rest);
                 let is_inflated = rest.is_exceeded(&measure, self.inflation_max);
-                self.look(&Look { now, measure, rest, is_inflated, worked }, bound)
+                self.look(&Look { now, measure, rest, is_inflated, worked, is_first }, bound)
             }
         }
     }
@@ -239,7 +242,10 @@ impl Knee {
             true => TASKS_MIN_SURE,
             false => TASKS_MIN,
         };
-        let alike = (measure.log_variance / LOG_VARIANCE_ALIKE).min(1.0);
+        let alike = match measure.is_of_all() {
+            true => (measure.log_variance / LOG_VARIANCE_ALIKE).min(1.0),
+            false => 1.0,
+        };
         let tasks = (tasks * alike).max(TASKS_MIN_ALIKE).min(tasks);
         let ticks = if is_bound { TICKS_MIN_BOUND } else { TICKS_MIN };
         let services = match rest {
@@ -257,8 +263,8 @@ impl Knee {
         if let Some(refusal) = Refusal::of(look, first) {
             return self.refused(look, first, refusal);
         }
-        if let Some(bound) = bound.filter(|bound| bound.is_beyond(&rest, &measure)) {
-            self.phase = Phase::At(Some(bound.stepped_back()));
+        if let Some(bound) = bound.filter(|bound| bound.is_beyond(look)) {
+            self.phase = Phase::At(Some(bound.given_way(&rest, &measure)));
             return None;
         }
         if self.is_doubtful(look) {
@@ -266,7 +272,9 @@ impl Knee {
             self.window.restart(now);
             return None;
         }
-        self.rest = Some(rest.taught(now, &measure, look.worked, self.inflation_max));
+        if !look.is_first {
+            self.rest = Some(rest.taught(now, &measure, look.worked, self.inflation_max));
+        }
         let Some(bound) = bound else {
             return (!look.is_inflated).then_some(Finding::Works(look.unhindered()));
         };
@@ -318,7 +326,8 @@ impl Knee {
             return false;
         }
         let pause = now.since(self.probed);
-        let Some(proven) = rest.proven.filter(|_| !is_inflated) else {
+        let is_at_a_loss = self.bound().is_some_and(|bound| bound.is_at_a_loss(rest, measure));
+        let Some(proven) = rest.proven.filter(|_| !is_inflated && !is_at_a_loss) else {
             return self.spent.saturating_mul(PAUSE_SUSPICION) <= pause;
         };
         let pause_min = self.spent.saturating_mul(PAUSE_HABIT).max(PROOF_SPAN);

@@ -12,8 +12,14 @@ const COUNT_MAX: f64 = 2000.0;
 const SCV_MIN: f64 = 0.5;
 const SCV_MAX: f64 = 25.0;
 
-/// How much the busy workers of a steady window change, as a share of their mean.
+/// How much the busy workers of a steady window change, as a share of their mean; or as a share
+/// of the tasks that ended, where these are so many that the few under way do not matter.
 const STEADY_RISE_MAX: f64 = 0.3;
+const STEADY_SHARE_MAX: f64 = 0.03;
+
+/// How many times as long as those that ended all tasks may take by Little's law, before some of
+/// them must be of another kind. While workers become busy it is up to about one and a half.
+const UNSEEN_MAX: f64 = 3.0;
 
 /// No task takes `exp(100)` seconds, and no pool does so much.
 const LOG_MAX: f64 = 100.0;
@@ -71,6 +77,12 @@ impl Measure {
         }
     }
 
+    /// Whether the tasks that ended tell of all. Those that keep workers busy and do not end are in
+    /// the busy time, and not among them: where quick ones end beside long ones, they look alike.
+    pub(super) fn is_of_all(&self) -> bool {
+        self.mean <= UNSEEN_MAX * self.service_spread()
+    }
+
     /// Tasks that ended well, a second.
     pub(super) fn goodput(&self) -> f64 {
         (self.throughput * (1.0 - self.error_rate)).max(1e-9)
@@ -98,7 +110,8 @@ impl Measure {
     /// Whether about as many were busy in the end as in the beginning. While they become more, the
     /// tasks that end are the short ones; while they become fewer, the long ones.
     pub(super) fn is_steady(&self) -> bool {
-        self.rise.abs() <= STEADY_RISE_MAX * self.busy
+        let most = (STEADY_RISE_MAX * self.busy).max(STEADY_SHARE_MAX * self.count);
+        self.rise.abs() <= most
     }
 
     /// How surely `other` took longer: the difference of the means in standard errors.
@@ -109,6 +122,11 @@ impl Measure {
     /// How surely `other` took `inflation` times as long.
     pub(super) fn z_of(&self, inflation: f64, other: &Self) -> f64 {
         inflation.max(1e-9).ln() / self.error(other)
+    }
+
+    /// By how much the logarithm of its service times may be off: one standard error.
+    pub(super) fn own_error(&self) -> f64 {
+        (self.log_variance / self.count).sqrt()
     }
 
     fn error(&self, other: &Self) -> f64 {
@@ -192,5 +210,41 @@ impl Noted for Measure {
             ticks,
         };
         Some(measure).filter(Self::is_sound)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// Two hundred tasks of so many seconds, give or take, by so many busy workers.
+    pub(crate) fn measure(service: f64, busy: f64) -> Measure {
+        Measure {
+            basis: Basis::Logs,
+            count: 200.0,
+            log_mean: service.ln(),
+            log_variance: 1.1,
+            mean: service,
+            busy,
+            rise: 0.0,
+            throughput: busy / service,
+            error_rate: 0.0,
+            held: 0.0,
+            ramping: 0.0,
+            seconds: 200.0 * service / busy,
+            ticks: 20,
+        }
+    }
+
+    #[test]
+    fn a_few_under_way_do_not_matter_where_many_ended() {
+        let check = |rise, count, expected| {
+            let measure = Measure { count, rise, ..measure(1.0, 4.0) };
+            assert_eq!(measure.is_steady(), expected, "{rise} of {count}");
+        };
+        check(1.0, 20.0, true);
+        check(3.0, 20.0, false);
+        check(-3.0, 200.0, true);
+        check(-8.0, 200.0, false);
     }
 }

@@ -35,13 +35,13 @@
 //!   The next probe, or the growth after it, mends that; meanwhile a pool can be bound for nothing.
 //! - It needs some hundred tasks to learn anything. With tasks of seconds, a few of them a second
 //!   and a wild spread, it takes minutes to come back from a limit that was set too low.
-//! - A few workers too many hardly show. The limit settles up to a fifth above a sharp knee, which
+//! - A few workers too many hardly show. The limit settles up to a tenth above a sharp knee, which
 //!   costs about as much of the throughput there.
 //! - Tasks of very different kinds in one pool (a millisecond beside half a minute) say little
 //!   together: when all workers have long ones, only long ones end. Before a knee that mixture
 //!   ends badly; give each kind a pool of its own.
-//! - A knee that falls while the load is just below it is followed with a tenth of the throughput
-//!   lost, and at such a load a tenth is a queue that grows.
+//! - A knee that falls while the load is just below it is followed with some of the throughput
+//!   lost, and at such a load a few percent are a queue that grows.
 //! - It is right most of the time. Over 40 unseen pairs of seed and spread for each of the
 //!   scenarios in `tests/slo`, which run on fixed seeds, 8 runs missed what those tests ask for: 5
 //!   bursts were a second or two late (that test's limit was then moved from 7 to 9 s), 2 limits

@@ -30,6 +30,10 @@ const EFFECT_MAX: f64 = 0.25;
 const TASKS_MAX: f64 = 1000.0;
 const SPAN_MAX: Duration = Duration::from_secs(10);
 const SERVICES_MAX: f64 = 10.0;
+/// Where tasks are few it may take longer: until so many could have ended, after those that began
+/// before it.
+const TASKS_AWAITED: f64 = 120.0;
+const SERVICES_BEFORE: f64 = 4.0;
 
 /// Fewer workers, for a moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -102,8 +106,10 @@ impl Probe {
 
     /// Whether its time is up.
     pub(super) fn is_over(&self, now: Timestamp) -> bool {
-        let services = (self.before.service() * SERVICES_MAX).min(1e9);
-        let span = SPAN_MAX.max(Duration::try_from_secs_f64(services).unwrap_or(SPAN_MAX));
+        let awaited = TASKS_AWAITED * STEP / self.before.throughput.max(1e-9);
+        let service = self.before.service();
+        let seconds = (service * SERVICES_MAX).max(service * SERVICES_BEFORE + awaited).min(1e9);
+        let span = SPAN_MAX.max(Duration::try_from_secs_f64(seconds).unwrap_or(SPAN_MAX));
         span <= now.since(self.since)
     }
 
@@ -130,5 +136,21 @@ impl Noted for Probe {
     fn read(notes: &mut NotesReader<'_>) -> Option<Self> {
         let (before, since) = Noted::read(notes)?;
         Some(Self { before, since })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::measure::tests::measure;
+    use super::*;
+
+    #[test]
+    fn few_tasks_are_given_the_time_that_they_take() {
+        let is_over = |busy, seconds| {
+            let probe = Probe { before: measure(1.0, busy), since: Timestamp::ORIGIN };
+            probe.is_over(Timestamp::from_secs(seconds))
+        };
+        assert!(is_over(40.0, 10), "27 of them end each second");
+        assert!(!is_over(9.0, 20) && is_over(9.0, 24), "6 of them end each second");
     }
 }
