@@ -67,8 +67,8 @@ fn trust_at_most_doubles_with_each_generation() {
     }
 }
 
-/// The most workers that are trusted within so many seconds, where two begin and tasks of 300 ms end
-/// in this share of the time that workers are busy. The rest goes to tasks that do not end.
+/// The most workers that are trusted within so many seconds, where two begin. Tasks of 300 ms have
+/// this share of the time that workers are busy; the rest goes to tasks that do not end.
 fn most_after(seconds: u64, share: f64) -> u32 {
     let mut slo = SloConfig { trust_start: 2, ..SloConfig::default() }.build();
     let (mut pool, mut logs, mut owed) = (full(2), LogSums::default(), 0.0);
