@@ -5,14 +5,19 @@ use std::time::Duration;
 
 use headcount_core::decide::{DeciderConfig, Target};
 use headcount_core::{
-    Decision, ManualTarget, Observation, Policy, PolicyConfig, PoolSnapshot, Preset, Staffing,
-    Timestamp,
+    Decision, ExtraParts, ManualTarget, Observation, Policy, PolicyConfig, PoolSnapshot, Preset,
+    Staffing, Timestamp,
 };
 use headcount_sim::load::{Arrivals, Load, Sizes};
 use headcount_sim::replay::{Again, Another, Caveat, Rehearsal, Same};
 use headcount_sim::run::{PoolSetup, Setup, Simulation};
 
 const SLO: Duration = Duration::from_millis(100);
+
+/// No parts beside those of the policy itself.
+fn none() -> ExtraParts {
+    ExtraParts::default()
+}
 
 /// A preset for two to forty workers.
 fn written(preset: &Preset) -> PolicyConfig {
@@ -57,7 +62,7 @@ fn count(same: &mut Same, rows: &[(Observation, Decision)]) -> (u32, u32, u32) {
 
 fn begun(written: &PolicyConfig) -> Same {
     let mut same = Same::default();
-    same.policy(written, known(written).build().save().words()).expect("its own notes");
+    same.policy(written, &none(), known(written).build().save().words()).expect("its own notes");
     same
 }
 
@@ -87,7 +92,7 @@ fn a_trace_that_begins_in_the_middle_goes_on_from_its_notes() {
     }
     let mut same = Same::default();
     assert_eq!(count(&mut same, &after[..3]), (0, 0, 3), "by which policy is not known yet");
-    same.policy(&written, live.save().words()).expect("its own notes");
+    same.policy(&written, &none(), live.save().words()).expect("its own notes");
     assert_eq!(count(&mut same, after).1, 0);
     let forgetful = count(&mut begun(&written), after).1;
     assert!(0 < forgetful, "without the notes it is another story");
@@ -145,7 +150,7 @@ fn what_a_person_asked_for_is_no_difference() {
     assert_eq!(same.tick(&at(2), &next), Again::Identical);
 
     live.set_manual(Some(ManualTarget { workers: 7, until: None }));
-    same.policy(&written, live.save().words()).expect("its own notes");
+    same.policy(&written, &none(), live.save().words()).expect("its own notes");
     let held = live.tick(&at(3));
     assert_eq!(same.tick(&at(3), &held), Again::Identical);
     let mut another = held;
@@ -157,12 +162,13 @@ fn what_a_person_asked_for_is_no_difference() {
 fn notes_of_parts_that_are_not_ours_are_refused() {
     let notes = known(&written(&Preset::spool())).build().save();
     let mut same = begun(&written(&Preset::gopipe()));
-    let error = same.policy(&written(&Preset::gopipe()), notes.words()).expect_err("others");
+    let error =
+        same.policy(&written(&Preset::gopipe()), &none(), notes.words()).expect_err("others");
     assert!(error.to_string().contains("parts of one's own are not in a trace"), "{error}");
     let rows = record(&known(&written(&Preset::gopipe())));
     assert_eq!(count(&mut same, &rows[..2]), (0, 0, 2), "what follows is not known");
     let crossed = PolicyConfig { workers_max: Some(1), ..written(&Preset::gopipe()) };
-    let error = same.policy(&crossed, &[]).expect_err("no policy");
+    let error = same.policy(&crossed, &none(), &[]).expect_err("no policy");
     assert!(error.to_string().starts_with("the recorded policy is refused: workers_max is 1"));
 }
 
@@ -170,7 +176,8 @@ fn notes_of_parts_that_are_not_ours_are_refused() {
 fn apart(preset: &Preset, other: &Preset) -> (Another, f64) {
     let (recorded, other) = (written(preset), known(&written(other)));
     let notes = known(&recorded).build().save();
-    let mut another = Another::new(&other, &recorded, notes.words()).expect("its own notes");
+    let mut another =
+        Another::new(&other, &recorded, &none(), notes.words()).expect("its own notes");
     for (observation, decision) in record(&known(&recorded)) {
         another.tick(&observation, &decision);
     }

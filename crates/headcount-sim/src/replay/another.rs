@@ -84,7 +84,9 @@ impl Totals {
 /// of the recording. What somebody asked for by hand, it is asked for too.
 ///
 /// ```
-/// use headcount_core::{Observation, Policy, PolicyConfig, PoolSnapshot, Preset, Staffing};
+/// use headcount_core::{
+///     ExtraParts, Observation, Policy, PolicyConfig, PoolSnapshot, Preset, Staffing,
+/// };
 /// use headcount_sim::replay::Another;
 ///
 /// let up_to = |max, preset: Preset| PolicyConfig { workers_max: Some(max), ..preset.config() };
@@ -92,7 +94,8 @@ impl Totals {
 /// let mut live = Policy::check(&written, 1).expect("no fault").build();
 /// let narrow = Policy::check(&up_to(2, Preset::gopipe()), 1).expect("no fault");
 /// let notes = live.save();
-/// let mut another = Another::new(&narrow, &written, notes.words()).expect("its own notes");
+/// let none = ExtraParts::default();
+/// let mut another = Another::new(&narrow, &written, &none, notes.words()).expect("its own notes");
 ///
 /// let busy = PoolSnapshot::at_work(Staffing::exactly(2), 2);
 /// let observation = Observation { pool: busy, ..Observation::default() };
@@ -122,19 +125,6 @@ impl Another {
     pub fn new(
         other: &Policy,
         written: &PolicyConfig,
-        notes: &[u64],
-    ) -> Result<Self, Unreplayable> {
-        Self::with_extras(other, written, &ExtraParts::default(), notes)
-    }
-
-    /// The same beside a recorded policy that had parts beside its own.
-    ///
-    /// # Errors
-    ///
-    /// When the recorded policy or its notes are none of ours.
-    pub fn with_extras(
-        other: &Policy,
-        written: &PolicyConfig,
         extras: &ExtraParts,
         notes: &[u64],
     ) -> Result<Self, Unreplayable> {
@@ -157,16 +147,7 @@ impl Another {
     /// # Errors
     ///
     /// When the policy or the notes are none of ours. Then it goes on by the one before.
-    pub fn policy(&mut self, written: &PolicyConfig, notes: &[u64]) -> Result<(), Unreplayable> {
-        self.policy_with(written, &ExtraParts::default(), notes)
-    }
-
-    /// The same for one that has parts beside its own.
-    ///
-    /// # Errors
-    ///
-    /// When the policy or the notes are none of ours. Then it goes on by the one before.
-    pub fn policy_with(
+    pub fn policy(
         &mut self,
         written: &PolicyConfig,
         extras: &ExtraParts,

@@ -10,10 +10,11 @@ use headcount_core::{
 /// Why what follows a row cannot be replayed.
 ///
 /// ```
-/// use headcount_core::PolicyConfig;
+/// use headcount_core::{ExtraParts, PolicyConfig};
 /// use headcount_sim::replay::Same;
 ///
-/// let error = Same::default().policy(&PolicyConfig::default(), &[7]).expect_err("cut off");
+/// let (empty, none) = (PolicyConfig::default(), ExtraParts::default());
+/// let error = Same::default().policy(&empty, &none, &[7]).expect_err("cut off");
 /// assert!(error.to_string().starts_with("the notes are damaged or cut off"), "{error}");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

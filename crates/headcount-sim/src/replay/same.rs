@@ -28,13 +28,16 @@ pub enum Again {
 /// Decides again on what was observed, and compares with what was decided.
 ///
 /// ```
-/// use headcount_core::{Observation, Policy, PoolSnapshot, Preset, Staffing, Timestamp};
+/// use headcount_core::{
+///     ExtraParts, Observation, Policy, PoolSnapshot, Preset, Staffing, Timestamp,
+/// };
 /// use headcount_sim::replay::{Again, Same};
 ///
 /// let written = Preset::gopipe().config();
 /// let mut live = Policy::check(&written, 1).expect("no fault").build();
 /// let mut same = Same::default();
-/// same.policy(&written, live.save().words()).expect("its own notes");
+/// let none = ExtraParts::default();
+/// same.policy(&written, &none, live.save().words()).expect("its own notes");
 ///
 /// let busy = PoolSnapshot::at_work(Staffing::exactly(1), 1);
 /// let observation = Observation::new(Timestamp::from_secs(1), busy);
@@ -51,22 +54,14 @@ pub struct Same {
 }
 
 impl Same {
-    /// From here on it goes by this policy, which remembers what the notes say.
+    /// From here on it goes by this policy, which remembers what the notes say. Of parts that it
+    /// had beside its own, what they said is taken from each recorded decision; everything else is
+    /// decided again.
     ///
     /// # Errors
     ///
     /// When the policy or the notes are none of ours. What follows is unknown then.
-    pub fn policy(&mut self, written: &PolicyConfig, notes: &[u64]) -> Result<(), Unreplayable> {
-        self.policy_with(written, &ExtraParts::default(), notes)
-    }
-
-    /// The same for a policy that had parts beside its own. What those said is taken from each
-    /// recorded decision; everything else is decided again.
-    ///
-    /// # Errors
-    ///
-    /// When the policy or the notes are none of ours. What follows is unknown then.
-    pub fn policy_with(
+    pub fn policy(
         &mut self,
         written: &PolicyConfig,
         extras: &ExtraParts,

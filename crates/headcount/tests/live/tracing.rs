@@ -195,7 +195,7 @@ fn check_replays(path: &Path, pool: &str) -> u32 {
         match row {
             row if row.pool() != pool => {}
             Row::Policy { policy, notes, extras, .. } => {
-                same.policy_with(&policy, &extras, &notes).expect("its own notes");
+                same.policy(&policy, &extras, &notes).expect("its own notes");
             }
             Row::Tick { observation, decision, .. } => match same.tick(&observation, &decision) {
                 Again::Unknown => {}

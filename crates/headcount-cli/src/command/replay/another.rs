@@ -85,7 +85,7 @@ impl AnotherTale {
             Stop::Misused(format!("the recorded policy is refused: {}", faults.join("; ")))
         })?;
         let other = self.other.policy(&self.pool, recorded.bounds())?;
-        let another = Another::with_extras(&other, written, extras, notes);
+        let another = Another::new(&other, written, extras, notes);
         let another = another.map_err(|error| Stop::Misused(error.to_string()))?;
         Ok(Pair { recorded, other, another })
     }
@@ -122,7 +122,7 @@ impl Tale for AnotherTale {
         match &mut self.pair {
             Some(pair) => pair
                 .another
-                .policy_with(written, extras, notes)
+                .policy(written, extras, notes)
                 .map_err(|error| Stop::Misused(error.to_string())),
             None => {
                 self.pair = Some(self.begin(written, extras, notes)?);

@@ -48,7 +48,7 @@ impl Tale for SameTale {
         extras: &ExtraParts,
         notes: &[u64],
     ) -> Result<(), Stop> {
-        let known = self.same.policy_with(written, extras, notes);
+        let known = self.same.policy(written, extras, notes);
         known.map_err(|error| Stop::Misused(error.to_string()))
     }
 
