@@ -20,10 +20,11 @@
 //! over, so it waits for it too. A job that is handed over while somebody flushes is none of that
 //! flush. Jobs of one file are taken by one thread, so they keep their order. Where no thread is to
 //! be had, who hands over writes, all that waits first, under a lock that keeps others from
-//! writing at the same time.
+//! writing at the same time. A job whose writing panics is lost and counted; the next one is taken.
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -120,7 +121,7 @@ impl<J: Send + 'static> Writer<J> {
         handed <= line.done
     }
 
-    /// How many gave way.
+    /// How many gave way, or could not be written for a panic.
     #[cfg_attr(not(feature = "trace"), expect(dead_code, reason = "only traces count"))]
     pub(crate) fn lost(&self) -> u64 {
         lock(&self.shared.line).lost
@@ -178,9 +179,13 @@ impl<J: Send + 'static> Shared<J> {
         // Held from before the job is taken, so that jobs are written in the order of the line.
         let mut write = lock(&self.write);
         let Some(job) = lock(&self.line).take() else { return false };
-        write(job);
+        // The thread goes on, and who flushes waits for nothing that is not to come.
+        let is_written = catch_unwind(AssertUnwindSafe(|| write(job))).is_ok();
         drop(write);
-        lock(&self.line).done += 1;
+        let mut line = lock(&self.line);
+        line.done += 1;
+        line.lost += u64::from(!is_written);
+        drop(line);
         self.bell.notify_all();
         true
     }
@@ -251,6 +256,20 @@ mod tests {
         check(GivesWay::Oldest, 3, &[0, 4], 3);
         check(GivesWay::Oldest, 9, &[0, 4], 3);
         check(GivesWay::Newest, 9, &[0, 1, 2, 3], 1);
+    }
+
+    #[test]
+    fn a_job_that_panics_is_lost_and_the_others_are_written() {
+        let written = Arc::new(Mutex::new(Vec::new()));
+        let disk = Arc::clone(&written);
+        let room = Room { weight_max: 100, gives_way: GivesWay::Newest };
+        let writer = Writer::new(room, move |job| {
+            assert_ne!(job, 1, "this one cannot be written");
+            lock(&disk).push(job);
+        });
+        (0..4).for_each(|job| writer.hand(1, job));
+        assert!(writer.flush());
+        assert_eq!((&*lock(&written), writer.lost()), (&vec![0, 2, 3], 1));
     }
 
     #[test]

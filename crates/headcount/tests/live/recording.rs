@@ -55,9 +55,17 @@ fn a_name_that_is_taken_is_refused_where_names_tell_scalers_apart() {
     assert!(two_of_one_name(|builder| builder).is_ok(), "nobody confuses these two");
 }
 
+/// A file that whoever writes it waits to open.
 fn pipe(path: &Path) {
     let made = Command::new("mkfifo").arg(path).status().expect("mkfifo starts");
     assert!(made.success());
+}
+
+/// A file that takes a little and then nothing more, until somebody reads what this returns.
+fn clogged(path: &Path) -> File {
+    pipe(path);
+    // To open a pipe for both does not wait for anybody.
+    File::options().read(true).write(true).open(path).expect("a pipe")
 }
 
 /// Has the driver look at everybody for so long, and fails where that hangs.
@@ -74,9 +82,7 @@ fn passes(driver: &Driver, clock: &Told, span: Duration) {
 fn a_trace_that_nobody_takes_delays_no_tick_and_is_whole_in_the_end() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("run.jsonl");
-    pipe(&path);
-    // To open a pipe for both does not wait for anybody. It holds less than what is recorded.
-    let holder = File::options().read(true).write(true).open(&path).expect("a pipe");
+    let holder = clogged(&path);
     let recorder = recorder(&path);
     let (pool, (driver, clock)) = (busy(), by_hand());
     let scaler = Scaler::of(pool.clone()).policy(Preset::gopipe()).trace(&recorder);
@@ -98,8 +104,7 @@ fn a_trace_that_nobody_takes_delays_no_tick_and_is_whole_in_the_end() {
 fn a_trace_that_stays_behind_is_cut_short_and_counted() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("run.jsonl");
-    pipe(&path);
-    let holder = File::options().read(true).write(true).open(&path).expect("a pipe");
+    let holder = clogged(&path);
     let recorder = recorder(&path);
     let scaler = Scaler::of(busy()).policy(Preset::gopipe()).trace(&recorder).build();
     let scaler = scaler.expect("no fault");
