@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use tokio::process::{Child, Command};
 use tokio::signal::unix::{Signal as Ear, SignalKind, signal};
 
-use super::keeper::Kept;
+use super::keeper::{Kept, prepare};
 
 /// A program and all that it has started.
 #[derive(Debug)]
@@ -28,6 +28,7 @@ impl Group {
     pub(super) fn start(command: &mut Command) -> io::Result<Self> {
         // It listens before there is anything to hear, so that no end is missed.
         let ear = signal(SignalKind::child())?;
+        prepare();
         let child = command.process_group(0).kill_on_drop(true).spawn()?;
         let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let pid = pid.ok_or(io::ErrorKind::InvalidData)?;

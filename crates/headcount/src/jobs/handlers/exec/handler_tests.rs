@@ -220,12 +220,13 @@ fn a_job_that_is_cancelled_before_it_begins_does_not_stay() {
     assert_eq!(told(answer), "JobError(Preempted: its handler stopped as it was asked)");
 }
 
-/// Runs a program and what that has started, until somebody kills this process.
+/// Runs a program and what that has started, until somebody kills this process. The program goes by
+/// what it is given to read, which it is when its keeper knows of it.
 #[test]
 #[ignore = "it is the process that the next test kills"]
 fn process_to_be_killed() {
     let dir = std::env::var("KEEPER_TEST_DIR").expect("it is started by another test");
-    let script = "sh -c 'echo $$ >child.new; mv child.new child; sleep 600' & \
+    let script = "cat >given; sh -c 'echo $$ >child.new; mv child.new child; sleep 600' & \
                   echo $$ >leader.new; mv leader.new leader; wait";
     drop(block_on(shell(script).dir(dir).attempt(&context("{}"), pending())));
 }

@@ -37,6 +37,16 @@ pub(super) struct Kept {
     group: i32,
 }
 
+/// Sees to it that there is a keeper before there is a program: to begin one takes milliseconds, in
+/// which a program would have nobody.
+pub(super) fn prepare() {
+    with_keeper(|keeper| {
+        if keeper.process.is_none() {
+            keeper.process = begin().ok();
+        }
+    });
+}
+
 impl Kept {
     pub(super) fn new(group: Pid) -> Self {
         let group = group.as_raw_nonzero().get();
