@@ -45,6 +45,21 @@ pub trait Backend: fmt::Debug + Send + Sync {
         settlements: Vec<Settlement>,
     ) -> Reply<'a, Vec<Settled>>;
 
+    /// Says how jobs ended and asks for others: `settle`, and then `lease` by the same holder. A
+    /// store may do both in one step. When the call fails, each of them may have happened.
+    fn turn<'a>(
+        &'a self,
+        queue: &'a Label,
+        settlements: Vec<Settlement>,
+        ask: LeaseAsk,
+    ) -> Reply<'a, Turned> {
+        Box::pin(async move {
+            let settled = self.settle(queue, ask.holder, settlements).await?;
+            let leased = self.lease(queue, ask).await?;
+            Ok(Turned { settled, leased })
+        })
+    }
+
     /// Puts right what time and lost holders have changed; no step looks at more than `limit` jobs.
     fn sweep<'a>(&'a self, queue: &'a Label, limit: usize) -> Reply<'a, Swept>;
 
@@ -310,6 +325,22 @@ pub enum Settled {
     Taken,
     /// The job is not held by that holder in that epoch; nothing was written.
     Stale,
+}
+
+/// What became of endings, and what was handed out after them.
+///
+/// ```
+/// use headcount_core::jobs::port::Turned;
+///
+/// let nothing = Turned::default();
+/// assert!(nothing.settled.is_empty() && nothing.leased.jobs.is_empty());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Turned {
+    /// One for each settlement, in order.
+    pub settled: Vec<Settled>,
+    /// What the holder was given.
+    pub leased: Leased,
 }
 
 /// What a sweep put right.

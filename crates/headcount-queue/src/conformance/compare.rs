@@ -13,7 +13,7 @@ use headcount_core::jobs::{Holder, JobId, JobRecord, Label, State};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
 use super::op::{Op, Pick, sequences};
-use super::stage::within;
+use super::stage::{TTL, within};
 use super::{Subject, runtime};
 use crate::model::Model;
 
@@ -132,6 +132,7 @@ impl Pair<'_> {
                 self.extend(holder, ttl, &notes).await
             }
             Op::Settle(picks) => self.settle(picks).await,
+            Op::Turn(picks, jobs_max) => self.turn(picks, jobs_max.into()).await,
             Op::Sweep(limit) => {
                 let ours = self.model.sweep(&queue, limit, now);
                 same("swept", &Ok(ours), &said(within(store.sweep(&queue, limit)).await))
@@ -152,16 +153,20 @@ impl Pair<'_> {
     async fn lease(&mut self, ask: LeaseAsk) -> Result<(), String> {
         let ours = self.model.lease(&self.queue, ask, self.now);
         let theirs = said(within(self.subject.store().lease(&self.queue, ask)).await)?;
+        self.same_lease(ask.holder, &ours, theirs)
+    }
+
+    fn same_lease(&mut self, holder: Holder, ours: &Leased, theirs: Leased) -> Result<(), String> {
         let last = self.epochs.last().map_or(0, |(_, theirs)| *theirs);
         if theirs.epoch <= last {
             return Err(format!("the epoch {} is not above {last}", theirs.epoch));
         }
         let lease = self.epochs.len();
         self.epochs.push((ours.epoch, theirs.epoch));
-        let fence = |job: &JobId| Fence { id: *job, holder: ask.holder, lease };
+        let fence = |job: &JobId| Fence { id: *job, holder, lease };
         self.fences.extend(ours.jobs.iter().map(|job| fence(&job.id)));
         let epoch = ours.epoch;
-        same("leased", &ours, &Leased { epoch, ..theirs })
+        same("leased", ours, &Leased { epoch, ..theirs })
     }
 
     /// The fence that a pick means.
@@ -199,11 +204,11 @@ impl Pair<'_> {
         same("extended", &Ok(ours), &said(theirs))
     }
 
-    async fn settle(&mut self, picks: Vec<(Pick, Ending)>) -> Result<(), String> {
+    /// Whoever holds the first of them, and what it says to the model and to the store.
+    fn settlements(&self, picks: Vec<(Pick, Ending)>) -> Option<(Holder, [Vec<Settlement>; 2])> {
         let fences =
             picks.into_iter().filter_map(|(pick, ending)| Some((self.fence(pick)?, ending)));
         let fences: Vec<(Fence, Ending)> = fences.collect();
-        let Some((first, _)) = fences.first() else { return Ok(()) };
         let settlements = |epoch: &dyn Fn(usize) -> u64| -> Vec<Settlement> {
             let settlement = |(fence, ending): &(Fence, Ending)| Settlement {
                 id: fence.id,
@@ -214,9 +219,24 @@ impl Pair<'_> {
         };
         let ours = settlements(&|lease| self.epochs[lease].0);
         let theirs = settlements(&|lease| self.epochs[lease].1);
-        let ours = self.model.settle(&self.queue, first.holder, ours, self.now);
-        let theirs = self.subject.store().settle(&self.queue, first.holder, theirs);
+        Some((fences.first()?.0.holder, [ours, theirs]))
+    }
+
+    async fn settle(&mut self, picks: Vec<(Pick, Ending)>) -> Result<(), String> {
+        let Some((holder, [ours, theirs])) = self.settlements(picks) else { return Ok(()) };
+        let ours = self.model.settle(&self.queue, holder, ours, self.now);
+        let theirs = self.subject.store().settle(&self.queue, holder, theirs);
         same("settled", &Ok(ours), &said(within(theirs).await))
+    }
+
+    async fn turn(&mut self, picks: Vec<(Pick, Ending)>, jobs_max: usize) -> Result<(), String> {
+        let Some((holder, [ours, theirs])) = self.settlements(picks) else { return Ok(()) };
+        let ask = LeaseAsk { holder, ttl: TTL, jobs_max };
+        let settled = self.model.settle(&self.queue, holder, ours, self.now);
+        let leased = self.model.lease(&self.queue, ask, self.now);
+        let theirs = said(within(self.subject.store().turn(&self.queue, theirs, ask)).await)?;
+        same("settled", &settled, &theirs.settled)?;
+        self.same_lease(holder, &leased, theirs.leased)
     }
 
     async fn same_numbers(&self) -> Result<(), String> {

@@ -1,8 +1,8 @@
 //! The list of cases: once, for those who play them and for those who make tests of them.
 
 use super::cases::{
-    dependence, endings, fences, keeping, keys, limits, losses, order, reading, steering, unique,
-    waking,
+    dependence, endings, fences, keeping, keys, limits, losses, order, reading, steering, turns,
+    unique, waking,
 };
 use super::stage::Stage;
 use super::{Case, Subject};
@@ -79,6 +79,13 @@ macro_rules! conformance_list {
             fences::a_holder_without_a_lease_is_told,
             fences::a_goodbye_gives_everything_back,
             fences::a_long_job_that_is_renewed_runs_once,
+            turns::a_turn_ends_jobs_and_hands_out_others,
+            turns::a_turn_ends_only_what_is_held,
+            turns::a_turn_renews_the_lease,
+            turns::a_turn_knows_every_ending,
+            turns::a_turn_keeps_what_is_to_be_kept,
+            turns::a_turn_hands_out_what_its_ends_made_room_for,
+            turns::a_turn_tells_those_that_waited,
             losses::a_lost_holders_jobs_go_to_the_head,
             losses::leases_are_one_by_one,
             losses::another_lease_renews_the_first,
@@ -101,6 +108,7 @@ macro_rules! conformance_list {
             steering::a_revived_job_can_be_lost_as_often_as_a_new_one,
             reading::a_state_is_listed_page_by_page,
             reading::ready_jobs_are_listed_by_lane,
+            reading::those_set_aside_are_listed_by_key,
             reading::a_page_has_its_limit,
             reading::jobs_are_found_by_their_ids,
             reading::a_queue_is_told_in_numbers,

@@ -29,6 +29,8 @@ pub enum Op {
     Extend(u8, u8, Vec<(Pick, u8)>),
     /// Jobs are settled by whoever holds the first of them.
     Settle(Vec<(Pick, Ending)>),
+    /// The same, and the holder asks for at most so many in the same breath.
+    Turn(Vec<(Pick, Ending)>, u8),
     /// A sweep with this limit.
     Sweep(usize),
     /// An operator wants something.
@@ -245,6 +247,10 @@ fn op() -> BoxedStrategy<Op> {
         2 => (holder(), ttl(), vec((pick(), 0_u8..=100), 0..3))
             .prop_map(|(holder, ttl, notes)| Op::Extend(holder, ttl, notes)),
         6 => vec((pick(), ending()), 1..5).prop_map(Op::Settle),
+        2 => (vec((pick(), ending()), 1..5), 0_u8..6)
+            .prop_map(|(picks, max)| Op::Turn(picks, max)),
+        4 => (vec((pick(), Just(Ending::Done { result: None })), 1..5), 0_u8..6)
+            .prop_map(|(picks, max)| Op::Turn(picks, max)),
         3 => select(&[0_usize, 1, 2, 100, 100, 100][..]).prop_map(Op::Sweep),
         3 => command().prop_map(Op::Steer),
         4 => select(&[1_u64, 250, 1000, 4000, 9000][..]).prop_map(Op::Advance),

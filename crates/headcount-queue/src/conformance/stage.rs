@@ -107,10 +107,14 @@ impl<'a> Stage<'a> {
     pub(super) async fn lease_for(&self, holder: u128, jobs_max: usize, ttl: Duration) -> Leased {
         let ask = LeaseAsk { holder: Holder::new(holder), ttl, jobs_max };
         let leased = within(self.store().lease(&self.queue, ask)).await.expect("it hands out");
-        let mut fences = self.fences.lock().unwrap_or_else(PoisonError::into_inner);
-        let fence = (ask.holder, leased.epoch);
-        fences.extend(leased.jobs.iter().map(|job| (job.id, fence)));
+        self.handed_out(ask.holder, &leased);
         leased
+    }
+
+    fn handed_out(&self, holder: Holder, leased: &Leased) {
+        let mut fences = self.fences.lock().unwrap_or_else(PoisonError::into_inner);
+        let fence = (holder, leased.epoch);
+        fences.extend(leased.jobs.iter().map(|job| (job.id, fence)));
     }
 
     pub(super) async fn lease(&self, holder: u128, jobs_max: usize) -> Leased {
@@ -148,15 +152,35 @@ impl<'a> Stage<'a> {
     /// The same ending for several jobs of one holder, in one call.
     pub(super) async fn settle_all(&self, numbers: &[u128], ending: &Ending) -> Vec<Settled> {
         let holder = self.fence(numbers[0]).0;
+        let settlements = self.settlements(numbers, ending);
+        within(self.store().settle(&self.queue, holder, settlements))
+            .await
+            .expect("it takes settlements")
+    }
+
+    fn settlements(&self, numbers: &[u128], ending: &Ending) -> Vec<Settlement> {
         let settlement = |number: &u128| Settlement {
             id: id(*number),
             epoch: self.fence(*number).1,
             ending: ending.clone(),
         };
-        let settlements = numbers.iter().map(settlement).collect();
-        within(self.store().settle(&self.queue, holder, settlements))
-            .await
-            .expect("it takes settlements")
+        numbers.iter().map(settlement).collect()
+    }
+
+    /// The same ending for several jobs of one holder, which asks for others in the same call.
+    /// Tells the numbers of what was handed out.
+    pub(super) async fn turn(
+        &self,
+        numbers: &[u128],
+        ending: Ending,
+        jobs_max: usize,
+    ) -> (Vec<Settled>, String) {
+        let holder = self.fence(numbers[0]).0;
+        let ask = LeaseAsk { holder, ttl: TTL, jobs_max };
+        let turned = self.store().turn(&self.queue, self.settlements(numbers, &ending), ask);
+        let turned = within(turned).await.expect("it takes and hands out");
+        self.handed_out(holder, &turned.leased);
+        (turned.settled, self::numbers(turned.leased.jobs.into_iter().map(|job| job.id)))
     }
 
     pub(super) async fn extend_for(

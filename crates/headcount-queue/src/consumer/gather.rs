@@ -2,8 +2,9 @@
 //!
 //! Where jobs take less than a millisecond and more wait, the first that ends is soon followed by
 //! the others of its lease. Whoever asks at the first asks for one job, and again for the rest;
-//! whoever waits for most of them has one lease and one settlement travel together. Nobody waits
-//! here when jobs are longer, or when the last lease found fewer jobs than it asked for.
+//! whoever waits for most of them has their ends and one lease travel together. What ends while
+//! that is on its way goes with the next. Nobody waits here when jobs are longer, or when the last
+//! lease found fewer jobs than it asked for.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -30,10 +31,10 @@ pub(super) struct Gather {
     is_short: AtomicBool,
 }
 
-/// A time in which ends are gathered. It is over when this is dropped; then all are told.
+/// The times in which ends are gathered, one after the other. When this is dropped there are no
+/// more, and all ends are told.
 pub(super) struct Gathering<'a> {
     shared: &'a Shared,
-    wanted: usize,
 }
 
 impl Gather {
@@ -57,23 +58,34 @@ impl Gather {
 }
 
 impl<'a> Gathering<'a> {
+    /// Nothing is gathered yet.
+    pub(super) const fn new(shared: &'a Shared) -> Self {
+        Self { shared }
+    }
+
     /// Begins before the jobs of a lease do. Three of four slots are enough, so that a job that
     /// takes longer holds up nobody; where several do, fewer are enough the next time.
-    pub(super) fn begin(shared: &'a Shared, leased: usize) -> Self {
-        let usual = shared.gather.usual.fetch_max(leased, Ordering::Relaxed).max(leased);
-        let wanted = match shared.gather.is_short.load(Ordering::Relaxed) {
-            true => usual - usual / 4,
-            false => 0,
-        };
-        shared.gather.wanted.store(wanted, Ordering::SeqCst);
-        Self { shared, wanted }
+    pub(super) fn begin(&mut self, leased: usize) {
+        let gather = &self.shared.gather;
+        let usual = gather.usual.fetch_max(leased, Ordering::Relaxed).max(leased);
+        match gather.is_short.load(Ordering::Relaxed) {
+            true => gather.wanted.store(usual - usual / 4, Ordering::SeqCst),
+            false => self.end(),
+        }
+    }
+
+    /// Every end is told at once from now on.
+    pub(super) fn end(&mut self) {
+        if self.shared.gather.wanted.swap(0, Ordering::SeqCst) != 0 {
+            self.shared.ended_bell.notify_one();
+        }
     }
 
     /// Returns when enough have ended, or after a moment. The tick is made once and goes on from
     /// one time to the next, as setting an alarm costs more than a job.
-    pub(super) async fn until_enough(self, mut tick: Pin<&mut Sleep>) {
+    pub(super) async fn until_enough(&mut self, mut tick: Pin<&mut Sleep>) {
         let begun = Instant::now();
-        while self.shared.slots.free() < self.wanted {
+        while !self.shared.gather.is_enough(|| self.shared.slots.free()) {
             select! {
                 () = self.shared.slot_bell.notified() => {}
                 () = tick.as_mut() => {
@@ -92,9 +104,6 @@ impl<'a> Gathering<'a> {
 
 impl Drop for Gathering<'_> {
     fn drop(&mut self) {
-        if self.wanted != 0 {
-            self.shared.gather.wanted.store(0, Ordering::SeqCst);
-            self.shared.ended_bell.notify_one();
-        }
+        self.end();
     }
 }

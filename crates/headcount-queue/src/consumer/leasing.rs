@@ -12,6 +12,7 @@ use super::doubt::Doubt;
 use super::gather::Gathering;
 use super::keeping::audit;
 use super::pause::Pause;
+use super::settling::Along;
 use super::shared::Shared;
 use super::work::Work;
 use crate::chance::{fresh_holder, jittered};
@@ -39,14 +40,17 @@ pub(super) async fn lease_loop(shared: &Arc<Shared>) {
     let mut doubt = Doubt::default();
     let mut tick = pin!(sleep(Duration::ZERO));
     let vigil = Vigil::default();
+    let mut gathering = Gathering::new(shared);
     while shared.is_taking() {
         doubt.settle(shared).await;
         let free = free_slots(shared);
         if free == 0 {
+            gathering.end();
             until_slots(shared).await;
             continue;
         }
         if !sure(shared) {
+            gathering.end();
             select! {
                 () = sleep(jittered(Duration::from_millis(50))) => {}
                 () = shared.until_draining() => {}
@@ -59,15 +63,17 @@ pub(super) async fn lease_loop(shared: &Arc<Shared>) {
                 let (count, again_in) = (catch.leased.jobs.len(), catch.leased.again_in);
                 fruitless.took(count);
                 if count == free {
-                    let gathering = Gathering::begin(shared, count);
+                    gathering.begin(count);
                     hand_over(shared, catch);
                     vigil.until(gathering.until_enough(tick.as_mut())).await;
                 } else {
+                    gathering.end();
                     hand_over(shared, catch);
                     until_work(shared, again_in, &mut fruitless).await;
                 }
             }
             Err(error) => {
+                gathering.end();
                 shared.store_failed("lease", error);
                 doubt.rises();
                 select! {
@@ -127,7 +133,16 @@ async fn lease(shared: &Shared, jobs_max: usize) -> Result<Catch, StoreError> {
     let asked_at = Instant::now();
     shared.tally.lease_calls.add(1);
     let ask = LeaseAsk { holder, ttl, jobs_max };
-    let leased = shared.store().lease(shared.name(), ask).await?;
+    let along = Along::of(shared, holder);
+    let leased = match along.is_empty() {
+        true => shared.store().lease(shared.name(), ask).await?,
+        false => {
+            shared.tally.settle_calls.add(1);
+            let turned = shared.store().turn(shared.name(), along.settlements(), ask).await?;
+            along.written(&turned.settled);
+            turned.leased
+        }
+    };
     shared.store_answered();
     shared.tally.leased.add(leased.jobs.len());
     // The answer took so long that the lease may have run out before it was made anew.

@@ -19,6 +19,62 @@ type Ended = (Arc<Run>, Settlement);
 /// The most endings that go in one call.
 const SETTLE_MAX: usize = 1000;
 
+/// Endings that travel with a lease: of jobs that ended well and leave nothing behind. Those of
+/// which nothing is heard are said again by the loop.
+pub(super) struct Along<'a> {
+    shared: &'a Shared,
+    ended: Vec<Ended>,
+}
+
+impl<'a> Along<'a> {
+    /// What this holder has to say by now.
+    pub(super) fn of(shared: &'a Shared, holder: Holder) -> Self {
+        let mut all = lock(&shared.ended);
+        let fits = |(run, settlement): &Ended| {
+            run.grip.holder == holder && leaves_nothing(run, &settlement.ending)
+        };
+        let ended = match all.len() <= SETTLE_MAX && all.iter().all(fits) {
+            true => std::mem::take(&mut *all),
+            false => all.extract_if(.., |ended| fits(ended)).take(SETTLE_MAX).collect(),
+        };
+        drop(all);
+        Self { shared, ended }
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.ended.is_empty()
+    }
+
+    pub(super) fn settlements(&self) -> Vec<Settlement> {
+        self.ended.iter().map(|(_, settlement)| settlement.clone()).collect()
+    }
+
+    /// The store has heard of them.
+    pub(super) fn written(mut self, settled: &[Settled]) {
+        written(self.shared, &std::mem::take(&mut self.ended), settled);
+    }
+}
+
+impl Drop for Along<'_> {
+    fn drop(&mut self) {
+        if !self.ended.is_empty() {
+            lock(&self.shared.ended).append(&mut self.ended);
+            self.shared.ended_bell.notify_one();
+        }
+    }
+}
+
+/// Whether a store has only to forget it: nothing had happened to the job before, nothing is to be
+/// kept of it, and nobody waits for its key.
+fn leaves_nothing(run: &Run, ending: &Ending) -> bool {
+    let job = &run.job;
+    let is_fresh = job.due_at == job.submitted_at
+        && (job.attempts, job.crashes, job.preemptions) == (0, 0, 0)
+        && job.checkpoint.is_none();
+    let is_free = job.spec.keep.is_zero() && job.spec.key.is_none() && job.spec.unique.is_none();
+    *ending == Ending::Done { result: None } && is_fresh && is_free
+}
+
 /// Says how jobs ended until the consumer is closed.
 pub(super) async fn settle_loop(shared: &Shared) {
     loop {

@@ -1,7 +1,7 @@
 //! The calls behind the port: which script, with which words, and what its answer means.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -36,6 +36,8 @@ pub(super) struct PerQueue {
     pub(super) submits: Arc<Batcher<Parcel, Submitted>>,
     pub(super) endings: Arc<Batcher<Verdict, Settled>>,
     pub(super) waiters: Arc<Waiters>,
+    /// Whether more follows from the end of a job than that it is forgotten, as last heard.
+    pub(super) settles_apart: AtomicBool,
     /// How many connections had been made when it was last swept: the first sweep on a new one
     /// does not believe that all is well.
     swept_on: AtomicU64,

@@ -9,6 +9,7 @@ mod address;
 mod homes;
 mod link;
 mod calls;
+mod turn;
 mod scripts;
 mod write;
 mod read;

@@ -118,9 +118,17 @@ fn mark(text: &[u8]) -> Mark {
     serde_json::from_slice(text).unwrap_or_default()
 }
 
-/// What a holder was given, and what of it cannot be read.
-pub(super) fn leased(value: Value) -> Read<(Leased, Vec<Garbled>)> {
-    let [epoch, now, again, ids, bodies, marks] = exactly(value)?;
+/// What a holder was given.
+pub(super) struct Given {
+    pub(super) leased: Leased,
+    /// What of it cannot be read.
+    pub(super) garbled: Vec<Garbled>,
+    /// Whether there is more to the end of a job here than to forget it.
+    pub(super) settles_apart: bool,
+}
+
+pub(super) fn given(value: Value) -> Read<Given> {
+    let [epoch, now, again, ids, bodies, marks, apart] = exactly(value)?;
     let leased_at = at(number(&now)?);
     let mut jobs = Vec::new();
     let (mut places, mut garbled) = (Vec::new(), Vec::new());
@@ -162,7 +170,8 @@ pub(super) fn leased(value: Value) -> Read<(Leased, Vec<Garbled>)> {
     }
     let again = number(&again)?;
     let again_in = u64::try_from(again).ok().map(Duration::from_millis);
-    Ok((Leased { epoch: count(&epoch)?, jobs, again_in }, garbled))
+    let leased = Leased { epoch: count(&epoch)?, jobs, again_in };
+    Ok(Given { leased, garbled, settles_apart: number(&apart)? == 1 })
 }
 
 pub(super) fn extended(value: Value) -> Read<Extended> {

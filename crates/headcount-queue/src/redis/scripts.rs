@@ -35,6 +35,7 @@ const READS: &str = "#!lua flags=no-writes\n";
 
 const HEAD: &str = include_str!("scripts/head.lua");
 const TIME: &str = include_str!("scripts/time.lua");
+const FORGET: &str = include_str!("scripts/forget_fast.lua");
 const TOOLS: &str = include_str!("scripts/tools.lua");
 const LISTING: &str = include_str!("scripts/listing.lua");
 
@@ -52,6 +53,7 @@ pub(super) static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| Scripts {
         EVEN_WHEN_FULL,
         HEAD,
         TIME,
+        FORGET,
         include_str!("scripts/lease_fast.lua"),
         TOOLS,
         include_str!("scripts/lease.lua"),
@@ -60,6 +62,7 @@ pub(super) static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| Scripts {
     settle: script(&[
         EVEN_WHEN_FULL,
         HEAD,
+        FORGET,
         include_str!("scripts/settle_fast.lua"),
         TIME,
         TOOLS,

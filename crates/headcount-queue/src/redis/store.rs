@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use headcount_core::jobs::port::{
     Backend, Command, Cursor, ExtendAsk, Extended, LeaseAsk, Leased, Listing, NewJob, Page, Reply,
-    Settled, Settlement, StoreError, Submitted, Swept, Which,
+    Settled, Settlement, StoreError, Submitted, Swept, Turned, Which,
 };
 use headcount_core::jobs::{Holder, JobId, Label, QueueStats, Rules};
 use redis::{Cmd, Value};
@@ -17,6 +17,7 @@ use super::homes::Homes;
 use super::options::{ConnectError, RedisOptions};
 use super::read;
 use super::scripts::{SCRIPTS, Script};
+use super::turn::{end, turn};
 use super::write::{self, Parcel, Verdict};
 
 /// How many jobs a purge forgets at a time, so that others have their turn in between.
@@ -201,20 +202,18 @@ impl Backend for RedisStore {
     }
 
     fn lease<'a>(&'a self, queue: &'a Label, ask: LeaseAsk) -> Reply<'a, Leased> {
+        Box::pin(async move { Ok(self.turn(queue, Vec::new(), ask).await?.leased) })
+    }
+
+    fn turn<'a>(
+        &'a self,
+        queue: &'a Label,
+        settlements: Vec<Settlement>,
+        ask: LeaseAsk,
+    ) -> Reply<'a, Turned> {
         Box::pin(async move {
-            let mut command = self.homes.command(&SCRIPTS.lease, queue);
-            command.arg(ask.holder.to_string()).arg(write::millis(ask.ttl)).arg(ask.jobs_max);
-            let (queue, jobs_max) = (queue.clone(), ask.jobs_max);
-            let take = |calls: Arc<Calls>| async move {
-                calls.open(&queue, true).await?;
-                let given = calls.run(&SCRIPTS.lease, &command).await?;
-                let (leased, garbled) = read::leased(given)?;
-                set_apart(&calls, &queue, (ask.holder, leased.epoch), garbled).await?;
-                if leased.jobs.len() < jobs_max && leased.again_in != Some(Duration::ZERO) {
-                    calls.of(&queue).waiters.left_nothing(leased.again_in);
-                }
-                Ok(leased)
-            };
+            let (queue, verdicts) = (queue.clone(), verdicts(ask.holder, settlements));
+            let take = |calls: Arc<Calls>| async move { turn(&calls, &queue, verdicts, ask).await };
             self.homes.run(take).await
         })
     }
@@ -243,13 +242,7 @@ impl Backend for RedisStore {
         settlements: Vec<Settlement>,
     ) -> Reply<'a, Vec<Settled>> {
         Box::pin(async move {
-            if settlements.is_empty() {
-                return Ok(Vec::new());
-            }
-            let verdicts =
-                settlements.into_iter().map(|settlement| Verdict::of(holder, settlement));
-            let verdicts: Vec<Verdict> = verdicts.collect();
-            let queue = queue.clone();
+            let (queue, verdicts) = (queue.clone(), verdicts(holder, settlements));
             let settle = |calls: Arc<Calls>| async move { end(&calls, &queue, verdicts).await };
             self.homes.run(settle).await
         })
@@ -355,35 +348,8 @@ impl Backend for RedisStore {
     }
 }
 
-/// Ends jobs, together with others of this process that end at the same time.
-async fn end(
-    calls: &Arc<Calls>,
-    queue: &Label,
-    verdicts: Vec<Verdict>,
-) -> Result<Vec<Settled>, StoreError> {
-    let bytes = verdicts.iter().map(|verdict| verdict.bytes.len()).sum();
-    let batcher = Arc::clone(&calls.of(queue).endings);
-    let (calls, queue) = (Arc::clone(calls), queue.clone());
-    let send = move |load| {
-        let (calls, queue) = (Arc::clone(&calls), queue.clone());
-        async move { calls.settle(&queue, load).await }
-    };
-    batcher.join(verdicts, bytes, send).await
-}
-
-/// Puts jobs out of the way that were handed out and cannot be read. When that fails the whole
-/// lease does: its holder then gives back what it does not know of.
-async fn set_apart(
-    calls: &Arc<Calls>,
-    queue: &Label,
-    (holder, epoch): (Holder, u64),
-    garbled: Vec<read::Garbled>,
-) -> Result<(), StoreError> {
-    if garbled.is_empty() {
-        return Ok(());
-    }
-    let verdict = |one| Verdict::of_garbled(holder, epoch, one);
-    end(calls, queue, garbled.into_iter().map(verdict).collect()).await.map(drop)
+fn verdicts(holder: Holder, settlements: Vec<Settlement>) -> Vec<Verdict> {
+    settlements.into_iter().map(|settlement| Verdict::of(holder, settlement)).collect()
 }
 
 impl fmt::Debug for RedisStore {

@@ -1,7 +1,7 @@
 //! What becomes of jobs when leases and lines break.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use headcount_queue::jobs::State;
 use headcount_queue::{Context, Queue};
@@ -60,6 +60,31 @@ fn jobs_whose_lease_was_never_heard_of_run_nevertheless() {
         assert_eq!((told.state, told.attempts, told.crashes), (State::Done, 0, 0));
         assert_eq!(record(&queue, long).await.state, State::Running);
         assert_eq!(consumer.stats().lost_leases_total, 0);
+    });
+}
+
+#[test]
+fn ends_that_went_with_a_lost_lease_are_told_again() {
+    story(async {
+        let line = Line::new();
+        let queue = line.queue();
+        let runs = Arc::<AtomicUsize>::default();
+        let counted = Arc::clone(&runs);
+        queue
+            .handle("work", move |(): (), _ctx| {
+                counted.fetch_add(1, Ordering::Relaxed);
+                async { Ok(()) }
+            })
+            .unwrap();
+        queue.submit_many((0..50).map(|_| queue.submit("work", &()))).await.unwrap();
+        line.lose_next_turn();
+        let consumer = consumer(&queue, 10);
+        sleep(MINUTE).await;
+        let stats = queue.store().stats(queue.name()).await.unwrap();
+        assert_eq!((stats.demand(), stats.totals.done), (0, 50));
+        assert_eq!(runs.load(Ordering::Relaxed), 50, "each ran once");
+        assert_eq!(stats.totals.preempted, 10, "those of which nobody heard were given back");
+        assert_eq!(consumer.stats().stale_total, 10, "the store had heard of these already");
     });
 }
 

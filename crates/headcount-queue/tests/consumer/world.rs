@@ -10,7 +10,7 @@ use headcount_queue::jobs::{Holder, JobId, JobRecord, Label, QueueStats, Rules};
 use headcount_queue::model::Memory;
 use headcount_queue::port::{
     Backend, Command, ExtendAsk, Extended, LeaseAsk, Leased, Listing, NewJob, Page, Reply, Settled,
-    Settlement, StoreError, Submitted, Swept,
+    Settlement, StoreError, Submitted, Swept, Turned,
 };
 use headcount_queue::{Consumer, ConsumerBuilder, Queue, TaskSlots};
 use tokio::runtime::{Builder, Handle};
@@ -45,8 +45,9 @@ pub(crate) struct Line {
     is_mute: Arc<AtomicBool>,
     /// How many milliseconds the next lease is on its way.
     lease_delay_ms: Arc<AtomicU64>,
-    /// Whether the answer to the next lease is lost on its way back.
+    /// Whether the answer to the next lease is lost on its way back, or that to the next turn.
     loses_next_lease: Arc<AtomicBool>,
+    loses_next_turn: Arc<AtomicBool>,
     calls: Arc<Calls>,
 }
 
@@ -55,6 +56,7 @@ pub(crate) struct Calls {
     pub(crate) leases: AtomicUsize,
     pub(crate) waits: AtomicUsize,
     pub(crate) settles: AtomicUsize,
+    pub(crate) turns: AtomicUsize,
     pub(crate) extends: AtomicUsize,
     /// How many jobs were asked for in each lease.
     pub(crate) asked: Mutex<Vec<usize>>,
@@ -67,9 +69,9 @@ impl Line {
     }
 
     fn to(memory: Arc<Memory>) -> Self {
-        let (is_cut, is_mute, lease_delay_ms, loses_next_lease) = Default::default();
-        let calls = Arc::default();
-        Self { memory, is_cut, is_mute, lease_delay_ms, loses_next_lease, calls }
+        let (is_cut, is_mute, lease_delay_ms, calls) = Default::default();
+        let (loses_next_lease, loses_next_turn) = Default::default();
+        Self { memory, is_cut, is_mute, lease_delay_ms, loses_next_lease, loses_next_turn, calls }
     }
 
     /// Another line to the same store.
@@ -90,6 +92,11 @@ impl Line {
     /// The next lease is carried out, and nobody hears of it.
     pub(crate) fn lose_next_lease(&self) {
         self.loses_next_lease.store(true, Ordering::Relaxed);
+    }
+
+    /// The next turn is carried out, and nobody hears of it.
+    pub(crate) fn lose_next_turn(&self) {
+        self.loses_next_turn.store(true, Ordering::Relaxed);
     }
 
     /// No renewal comes through any more.
@@ -166,6 +173,23 @@ impl Backend for Line {
     ) -> Reply<'a, Vec<Settled>> {
         self.calls.settles.fetch_add(1, Ordering::Relaxed);
         self.over(Box::pin(async move { self.memory.settle(queue, holder, settlements).await }))
+    }
+
+    fn turn<'a>(
+        &'a self,
+        queue: &'a Label,
+        settlements: Vec<Settlement>,
+        ask: LeaseAsk,
+    ) -> Reply<'a, Turned> {
+        self.calls.turns.fetch_add(1, Ordering::Relaxed);
+        self.calls.asked.lock().unwrap().push(ask.jobs_max);
+        self.over(Box::pin(async move {
+            let turned = self.memory.turn(queue, settlements, ask).await;
+            match self.loses_next_turn.swap(false, Ordering::Relaxed) {
+                true => Err(StoreError::unreachable("the answer was lost")),
+                false => turned,
+            }
+        }))
     }
 
     fn sweep<'a>(&'a self, queue: &'a Label, limit: usize) -> Reply<'a, Swept> {

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use headcount_core::jobs::port::{
     Backend, Command, Ending, ExtendAsk, Extended, LeaseAsk, Leased, Listing, NewJob, Page, Reply,
-    Settled, Settlement, Submitted, Swept,
+    Settled, Settlement, Submitted, Swept, Turned,
 };
 use headcount_core::jobs::{Holder, JobId, Label, QueueStats, Rules};
 
@@ -68,6 +68,20 @@ impl Diary {
     pub(crate) fn started(&self, id: JobId) {
         let epoch = self.epochs.lock().unwrap_or_else(PoisonError::into_inner).get(&id).copied();
         self.note(What::Start(id, epoch.expect("only what was leased begins")));
+    }
+
+    /// These are about to be settled. Answers which runs they are.
+    fn ended(&self, settlements: &[Settlement]) -> Vec<(JobId, u64)> {
+        self.note_all(settlements.iter().map(ended));
+        settlements.iter().map(|settlement| (settlement.id, settlement.epoch)).collect()
+    }
+
+    fn settled(&self, runs: &[(JobId, u64)], settled: &[Settled]) {
+        let answers = runs.iter().zip(settled).map(|((id, epoch), settled)| match settled {
+            Settled::Taken => What::Taken(*id, *epoch),
+            Settled::Stale => What::Stale(*id, *epoch),
+        });
+        self.note_all(answers);
     }
 
     fn leased(&self, leased: &Leased) {
@@ -131,17 +145,26 @@ impl Backend for Witness {
         holder: Holder,
         settlements: Vec<Settlement>,
     ) -> Reply<'a, Vec<Settled>> {
-        self.diary.note_all(settlements.iter().map(ended));
-        let runs: Vec<(JobId, u64)> =
-            settlements.iter().map(|settlement| (settlement.id, settlement.epoch)).collect();
+        let runs = self.diary.ended(&settlements);
         Box::pin(async move {
             let settled = self.store.settle(queue, holder, settlements).await?;
-            let answers = runs.iter().zip(&settled).map(|((id, epoch), settled)| match settled {
-                Settled::Taken => What::Taken(*id, *epoch),
-                Settled::Stale => What::Stale(*id, *epoch),
-            });
-            self.diary.note_all(answers);
+            self.diary.settled(&runs, &settled);
             Ok(settled)
+        })
+    }
+
+    fn turn<'a>(
+        &'a self,
+        queue: &'a Label,
+        settlements: Vec<Settlement>,
+        ask: LeaseAsk,
+    ) -> Reply<'a, Turned> {
+        let runs = self.diary.ended(&settlements);
+        Box::pin(async move {
+            let turned = self.store.turn(queue, settlements, ask).await?;
+            self.diary.settled(&runs, &turned.settled);
+            self.diary.leased(&turned.leased);
+            Ok(turned)
         })
     }
 

@@ -7,6 +7,7 @@ pub(super) mod unique;
 pub(super) mod dependence;
 pub(super) mod endings;
 pub(super) mod fences;
+pub(super) mod turns;
 pub(super) mod losses;
 pub(super) mod keeping;
 pub(super) mod steering;

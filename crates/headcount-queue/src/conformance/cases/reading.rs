@@ -40,6 +40,19 @@ pub(in crate::conformance) async fn ready_jobs_are_listed_by_lane(on: &Stage<'_>
     assert_eq!(pages(on, State::Ready, 2).await, ["9 3", "2 5", "1"]);
 }
 
+pub(in crate::conformance) async fn those_set_aside_are_listed_by_key(on: &Stage<'_>) {
+    let keyed =
+        |number, key: &str| special(number, |spec| spec.key = Some(key.parse().expect("a key")));
+    on.rule(|rules| rules.key_running_max = Some(1)).await;
+    let first = [(1, "b:1"), (2, "a"), (3, "b:1"), (4, "a"), (5, "b:1"), (6, "a")];
+    on.enqueue(first.map(|(number, key)| keyed(number, key)).to_vec()).await;
+    assert_eq!(on.take(1, 9).await, "1 2");
+    on.add([9]).await;
+    for limit in 1..=5 {
+        assert_eq!(pages(on, State::Ready, limit).await.join(" "), "9 4 6 3 5", "{limit} a page");
+    }
+}
+
 pub(in crate::conformance) async fn a_page_has_its_limit(on: &Stage<'_>) {
     on.add(1..=1001).await;
     let page = on.page(Listing::first(State::Ready, 5000)).await;

@@ -11,7 +11,7 @@ use super::slab::Slab;
 pub(crate) struct Keys {
     all: Slab<Line>,
     numbers: HashMap<Key, u32>,
-    /// All that are set aside, in the order in which they were.
+    /// All that are set aside, by when they were.
     aside: BTreeMap<i64, u32>,
     /// The keys for which there is a line, by name.
     lines: BTreeMap<Key, u32>,
@@ -103,10 +103,24 @@ impl Keys {
         self.all[number].jobs.len()
     }
 
-    /// All that are set aside from after this place on.
-    pub(crate) fn after(&self, place: Option<i64>) -> impl Iterator<Item = (i64, u32)> + '_ {
-        let from = place.map_or(i64::MIN, |place| place.saturating_add(1));
-        self.aside.range(from..).map(|(place, job)| (*place, *job))
+    /// The key of a number.
+    pub(crate) fn name(&self, number: u32) -> &Key {
+        &self.all[number].key
+    }
+
+    /// All that are set aside, by key, from after this place of a line on.
+    pub(crate) fn after(&self, last: Option<(Key, i64)>) -> impl Iterator<Item = u32> + '_ {
+        let from = match &last {
+            Some((key, _)) => self.lines.range(key..),
+            None => self.lines.range::<Key, _>(..),
+        };
+        from.flat_map(move |(key, number)| {
+            let place = match &last {
+                Some((last, place)) if last == key => place.saturating_add(1),
+                _ => i64::MIN,
+            };
+            self.all[*number].jobs.range(place..).map(|(_, job)| *job)
+        })
     }
 
     /// Whether this job stands there.

@@ -2,7 +2,7 @@
 
 use headcount_core::Timestamp;
 use headcount_core::jobs::port::{Cursor, Listing, StoreError};
-use headcount_core::jobs::{Holder, JobId, Label, QueueStats, State};
+use headcount_core::jobs::{Holder, JobId, Key, Label, QueueStats, State};
 
 use crate::embedded::row::Row;
 
@@ -13,8 +13,8 @@ use super::queue::{Queue, Spot};
 pub(super) enum Place {
     /// A ready one: priority, tenant, place.
     Lane(u8, Option<Label>, i64),
-    /// A ready one that was set aside.
-    Aside(i64),
+    /// A ready one that was set aside: key, place in its line.
+    Aside(Key, i64),
     /// One that waits for its time.
     Due(u64, JobId),
     /// Any other.
@@ -68,12 +68,11 @@ impl Queue {
                     Some(Place::Lane(priority, tenant, place)) => {
                         (Some(Some((priority, tenant, place))), None)
                     }
-                    Some(Place::Aside(place)) => (None, Some(place)),
+                    Some(Place::Aside(key, place)) => (None, Some((key, place))),
                     _ => (Some(None), None),
                 };
                 let lanes = lane.into_iter().flat_map(|last| self.lanes.after(last));
-                let aside = self.keys.after(aside).map(|(_, slot)| slot);
-                lanes.chain(aside).take(limit).map(id).collect()
+                lanes.chain(self.keys.after(aside)).take(limit).map(id).collect()
             }
             State::Scheduled | State::Retrying => {
                 let timed = &self.timed[usize::from(state == State::Retrying)];
@@ -97,13 +96,15 @@ impl Queue {
 
     fn place(&self, slot: u32) -> Place {
         let entry = &self.jobs[slot];
-        match (entry.row.state, entry.spot) {
-            (State::Ready, Spot::Aside(place)) => Place::Aside(place),
-            (State::Ready, _) => {
+        match (entry.row.state, entry.spot, entry.key) {
+            (State::Ready, Spot::Aside(place), Some(key)) => {
+                Place::Aside(self.keys.name(key).clone(), place)
+            }
+            (State::Ready, ..) => {
                 let (priority, tenant) = self.lanes.name(entry.lane);
                 Place::Lane(priority, tenant.cloned(), entry.row.place)
             }
-            (State::Scheduled | State::Retrying, _) => Place::Due(entry.row.due_at, entry.id),
+            (State::Scheduled | State::Retrying, ..) => Place::Due(entry.row.due_at, entry.id),
             _ => Place::Id(entry.id),
         }
     }
@@ -114,7 +115,7 @@ impl Place {
         Cursor::new(match self {
             Self::Lane(priority, None, place) => format!("l:{priority}:{place}"),
             Self::Lane(priority, Some(tenant), place) => format!("l:{priority}:{place}:{tenant}"),
-            Self::Aside(place) => format!("a:{place}"),
+            Self::Aside(key, place) => format!("a:{place}:{key}"),
             Self::Due(due, id) => format!("d:{due}:{id}"),
             Self::Id(id) => format!("i:{id}"),
         })
@@ -131,6 +132,10 @@ impl Place {
     }
 
     fn read(text: &str) -> Option<Self> {
+        // A key may have colons in it.
+        if let Some((place, key)) = text.strip_prefix("a:").and_then(|rest| rest.split_once(':')) {
+            return Some(Self::Aside(key.parse().ok()?, place.parse().ok()?));
+        }
         let parts: Vec<&str> = text.split(':').collect();
         match parts[..] {
             ["l", priority, place] => {
@@ -140,7 +145,6 @@ impl Place {
                 let tenant = Some(tenant.parse().ok()?);
                 Some(Self::Lane(priority.parse().ok()?, tenant, place.parse().ok()?))
             }
-            ["a", place] => Some(Self::Aside(place.parse().ok()?)),
             ["d", due, id] => Some(Self::Due(due.parse().ok()?, id.parse().ok()?)),
             ["i", id] => Some(Self::Id(id.parse().ok()?)),
             _ => None,
@@ -149,7 +153,7 @@ impl Place {
 
     const fn fits(&self, state: State) -> bool {
         match state {
-            State::Ready => matches!(self, Self::Lane(..) | Self::Aside(_)),
+            State::Ready => matches!(self, Self::Lane(..) | Self::Aside(..)),
             State::Scheduled | State::Retrying => matches!(self, Self::Due(..)),
             _ => matches!(self, Self::Id(_)),
         }

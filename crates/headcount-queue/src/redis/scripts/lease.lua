@@ -114,9 +114,13 @@ if not conf.paused then
     call('SET', K .. 'rate', string.format('%d', theoretical))
   end
 end
+local given, ids, bodies, marks = give(entries)
+-- Not gathered like the others: whether one more may run is asked again below.
+call('HINCRBY', K .. 'counts', 'running', given - gone)
+count('epoch', 1)
 count('ready', -#entries)
-local ids, bodies, marks = {}, {}, {}
-if 0 < #entries then ids, bodies, marks = give(entries) end
+count('taken', given)
+count('t.done', gone)
 
 -- Whether a job stands in any lane; those set aside do not.
 local function any()
@@ -151,4 +155,4 @@ if not conf.paused and 0 < slots() then
 end
 if conf.tombs and call('EXISTS', K .. 'tombs') == 0 then set_conf('tombs', nil) end
 finish()
-return { epoch, now, again, ids, bodies, marks }
+return answer(again, ids, bodies, marks)

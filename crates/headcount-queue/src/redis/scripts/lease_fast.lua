@@ -1,12 +1,22 @@
--- ARGV: time, holder, span of the lease, how many jobs at most.
+-- ARGV: time, holder, span of the lease, how many jobs at most; then id and epoch of each job of
+-- this holder that ended well. They are forgotten first; where that is not all there is to do,
+-- nothing is done and the answer is 0.
 local holder, ttl, wanted = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local settles_apart = conf and (conf.deps or conf.limits)
+local gone = 0
+if 4 < #ARGV then
+  gone = not settles_apart and forget_all(holder, 5)
+  if not gone then return 0 end
+end
 if call('ZADD', K .. 'leases', now + ttl, holder) == 1 then call('SADD', K .. 'holders', holder) end
-local epoch = call('HINCRBY', K .. 'counts', 'epoch', 1)
-local repaired = 0
+local NAMES = { 'epoch', 'ready', 'running', 'taken', 't.done' }
+local had = numbers(NAMES)
+local epoch, repaired = had[1] + 1, 0
 
 -- Jobs move from their lanes to their holder. A held job's value is the epoch, the time and its
 -- place in the call; what more must happen when it ends than to be forgotten follows a plus.
 local function give(entries)
+  if #entries == 0 then return 0 end
   local ids, marked, fields = {}, {}, {}
   for i = 1, #entries do
     local entry = entries[i]
@@ -50,8 +60,6 @@ local function give(entries)
     -- Where a job is gone there may be more: the next sweep looks.
     call('HDEL', K .. 'counts', 'repair_at')
   end
-  call('HINCRBY', K .. 'counts', 'running', given)
-  call('HINCRBY', K .. 'counts', 'taken', given)
   local marks = {}
   for _, i in ipairs(marked) do
     local mark = call('HGET', K .. 'marks', ids[i])
@@ -60,7 +68,10 @@ local function give(entries)
       marks[#marks + 1] = { i, mark, checkpoint }
     end
   end
-  return ids, bodies, marks
+  return given, ids, bodies, marks
+end
+local function answer(again, ids, bodies, marks)
+  return { epoch, now, again, ids or {}, bodies or {}, marks or {}, settles_apart and 1 or 0 }
 end
 
 local next_due = call('ZRANGE', K .. 'later', 0, 0, 'WITHSCORES')[2]
@@ -80,8 +91,10 @@ if usual and not (next_due and tonumber(next_due) <= now) then
     end
   end
   local again = next_due and tonumber(next_due) - now or -1
-  if #entries == 0 and 0 < wanted then return { epoch, now, again, {}, {}, {} } end
-  local left = call('HINCRBY', K .. 'counts', 'ready', 0 - #entries)
+  local given, ids, bodies, marks = give(entries)
+  local left = had[2] - #entries
+  set_numbers(NAMES, { epoch, left, had[3] - gone + given, had[4] + given, had[5] + gone })
+  if #entries == 0 and 0 < wanted then return answer(again) end
   if conf then left = left - call('SCARD', K .. 'aside') end
   if 0 < left then
     again = 0
@@ -90,7 +103,5 @@ if usual and not (next_due and tonumber(next_due) <= now) then
     -- The sign of a job that came meanwhile and is taken by now would wake somebody for nothing.
     call('DEL', K .. 'wake')
   end
-  if #entries == 0 then return { epoch, now, again, {}, {}, {} } end
-  local ids, bodies, marks = give(entries)
-  return { epoch, now, again, ids, bodies, marks }
+  return answer(again, ids, bodies, marks)
 end
