@@ -167,8 +167,11 @@ fn hand_over(shared: &Arc<Shared>, catch: Catch) {
     for run in &runs {
         held.runs.insert((run.id(), run.grip.epoch), Arc::clone(run));
     }
+    // An answer that took longer than the lease, as in a process that slept: others may have taken
+    // them by now, and done them. The store knows; what is still ours goes back to it.
+    let is_ours = held.is_sure_of(catch.grip.holder);
     drop(held);
-    if !shared.is_taking() {
+    if !is_ours || !shared.is_taking() {
         for run in &runs {
             shared.stop(run, Stop::Asked, Duration::ZERO);
         }

@@ -79,6 +79,11 @@ impl Held {
         self.sure_until.is_none_or(|until| Instant::now() < until)
     }
 
+    /// Whether what this holder has leased has certainly not gone to others.
+    pub(super) fn is_sure_of(&self, holder: Holder) -> bool {
+        self.holder == holder && self.is_sure()
+    }
+
     /// The lease of this holder holds at least until then.
     pub(super) fn renewed(&mut self, holder: Holder, sure_until: Instant) {
         if self.holder == holder {

@@ -13,6 +13,7 @@ use super::events::Ended;
 use super::shared::Shared;
 use super::verdict::End;
 use crate::handler::{Context, Counted, Known, Next, Place, Run, Running};
+use crate::sync::lock;
 
 /// A leased job on its way to a worker. Dropped before it has ended, it is given back.
 ///
@@ -101,9 +102,11 @@ impl Work {
         ended
     }
 
-    /// Whether it is still to be done.
+    /// Whether it is still to be done. In a process that slept, others may have done it: then it
+    /// goes back, and the store decides.
     fn begin(&self) -> bool {
-        let begins = self.run.claim_beginning();
+        let is_ours = lock(&self.shared.held).is_sure_of(self.run.grip.holder);
+        let begins = is_ours && self.run.claim_beginning();
         if begins {
             self.shared.tally.running.add(1);
             self.run.start();

@@ -43,6 +43,27 @@ fn a_job_ten_times_as_long_as_the_lease_runs_once() {
 }
 
 #[test]
+fn an_answer_that_comes_after_its_lease_begins_nothing() {
+    story(async {
+        let line = Line::new();
+        let (begun, ended) = (Arc::default(), Arc::default());
+        let (late, other) = (line.queue(), line.another().queue());
+        slow(&late, &begun, &ended);
+        slow(&other, &begun, &ended);
+        let id = late.submit("slow", &1).keep(60 * MINUTE).await.unwrap().id();
+        // At a moment when nobody renews.
+        line.hold_up_next_answer(19 * SECOND + SECOND / 3);
+        let _late = consumer(&late, 1);
+        sleep(SECOND).await;
+        let _other = consumer(&other, 1);
+        sleep(MINUTE).await;
+        let told = record(&late, id).await;
+        assert_eq!((told.state, told.crashes), (State::Done, 1));
+        assert_eq!((begun.load(Ordering::Relaxed), ended.load(Ordering::Relaxed)), (1, 1));
+    });
+}
+
+#[test]
 fn jobs_whose_lease_was_never_heard_of_run_nevertheless() {
     story(async {
         let line = Line::new();

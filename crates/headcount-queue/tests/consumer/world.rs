@@ -45,6 +45,8 @@ pub(crate) struct Line {
     is_mute: Arc<AtomicBool>,
     /// How many milliseconds the next lease is on its way.
     lease_delay_ms: Arc<AtomicU64>,
+    /// How many milliseconds its answer is on its way back.
+    answer_delay_ms: Arc<AtomicU64>,
     /// Whether the answer to the next lease is lost on its way back, or that to the next turn.
     loses_next_lease: Arc<AtomicBool>,
     loses_next_turn: Arc<AtomicBool>,
@@ -69,9 +71,19 @@ impl Line {
     }
 
     fn to(memory: Arc<Memory>) -> Self {
-        let (is_cut, is_mute, lease_delay_ms, calls) = Default::default();
+        let (is_cut, is_mute, calls) = Default::default();
+        let (lease_delay_ms, answer_delay_ms) = Default::default();
         let (loses_next_lease, loses_next_turn) = Default::default();
-        Self { memory, is_cut, is_mute, lease_delay_ms, loses_next_lease, loses_next_turn, calls }
+        Self {
+            memory,
+            is_cut,
+            is_mute,
+            lease_delay_ms,
+            answer_delay_ms,
+            loses_next_lease,
+            loses_next_turn,
+            calls,
+        }
     }
 
     /// Another line to the same store.
@@ -87,6 +99,12 @@ impl Line {
     pub(crate) fn hold_up_next_lease(&self, span: Duration) {
         let millis = u64::try_from(span.as_millis()).expect("a short while");
         self.lease_delay_ms.store(millis, Ordering::Relaxed);
+    }
+
+    /// The next lease is carried out at once, and its answer takes so long.
+    pub(crate) fn hold_up_next_answer(&self, span: Duration) {
+        let millis = u64::try_from(span.as_millis()).expect("a short while");
+        self.answer_delay_ms.store(millis, Ordering::Relaxed);
     }
 
     /// The next lease is carried out, and nobody hears of it.
@@ -150,6 +168,8 @@ impl Backend for Line {
         self.over(Box::pin(async move {
             sleep(delay).await;
             let leased = self.memory.lease(queue, ask).await;
+            let delay = self.answer_delay_ms.swap(0, Ordering::Relaxed);
+            sleep(Duration::from_millis(delay)).await;
             match self.loses_next_lease.swap(false, Ordering::Relaxed) {
                 true => Err(StoreError::unreachable("the answer was lost")),
                 false => leased,

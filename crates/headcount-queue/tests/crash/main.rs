@@ -20,6 +20,7 @@ use headcount_queue::jobs::port::{
 use headcount_queue::jobs::{Holder, JobId, JobRecord, JobSpec, Label, State};
 
 const HOLDER: Holder = Holder::new(7);
+const TTL: Duration = Duration::from_secs(60);
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -52,7 +53,7 @@ fn open(dir: &Path) -> Embedded {
 }
 
 async fn lease(store: &Embedded, jobs_max: usize) -> Leased {
-    let ask = LeaseAsk { holder: HOLDER, ttl: Duration::from_secs(60), jobs_max };
+    let ask = LeaseAsk { holder: HOLDER, ttl: TTL, jobs_max };
     store.lease(&queue(), ask).await.expect("it hands out")
 }
 

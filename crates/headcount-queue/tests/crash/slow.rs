@@ -3,13 +3,17 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use headcount_core::Timestamp;
 use headcount_queue::embedded::{Committed, Embedded, EmbeddedOptions};
-use headcount_queue::jobs::port::{Backend, Settled, StoreError, Submitted};
+use headcount_queue::jobs::port::{Backend, ExtendAsk, Settled, StoreError, Submitted};
+use headcount_queue::model::HandClock;
 
 use super::disk::{Cut, Tape, Trouble};
-use super::{HOLDER, block_on, done, id, job, lease, options, queue, records};
+use super::{HOLDER, TTL, block_on, done, id, job, lease, options, queue, records};
 
 const SLOW: Duration = Duration::from_millis(50);
+/// Nearly as long as a lease.
+const NEARLY: Duration = Duration::from_secs(59);
 
 #[test]
 fn a_slow_disk_is_paid_for_once_by_all_who_wait() {
@@ -37,16 +41,35 @@ fn a_slow_disk_is_paid_for_once_by_all_who_wait() {
 }
 
 #[test]
-fn what_is_held_stays_held_while_the_disk_is_slow() {
+fn who_renewed_in_time_holds_on_however_long_the_disk_takes() {
     block_on(async {
         let tape = Arc::new(Tape::default());
-        let store = Embedded::open_on(tape.clone(), options()).expect("it is empty");
+        let clock = Arc::new(HandClock::at(Timestamp::from_secs(1_700_000_000)));
+        let options = EmbeddedOptions { clock: clock.clone(), ..options() };
+        let store = Embedded::open_on(tape.clone(), options).expect("it is empty");
         store.enqueue(&queue(), (0..30).map(job).collect()).await.expect("it takes jobs");
         tape.trouble(Trouble::Slow(SLOW));
-        for _ in 0..3 {
+        let name = queue();
+        for round in 0..3 {
             let leased = lease(&store, 10).await;
             assert_eq!(leased.jobs.len(), 10);
-            assert_eq!(store.sweep(&queue(), 100).await.expect("it sweeps").recovered, 0);
+            clock.advance(NEARLY);
+            assert_eq!(store.sweep(&name, 100).await.expect("it sweeps").recovered, 0);
+            // The disk is at work for longer than the lease has. The word of its holder waits for
+            // it, and before the sweep.
+            clock.advance(Duration::from_secs(2));
+            let renewal = ExtendAsk { holder: HOLDER, ttl: TTL, notes: Vec::new() };
+            let (submitted, renewed, swept) = tokio::join!(
+                biased;
+                store.enqueue(&name, vec![job(100 + round)]),
+                store.extend(&name, renewal),
+                store.sweep(&name, 100),
+            );
+            submitted.and(renewed.map(drop)).expect("it is slow, and works");
+            assert_eq!(swept.expect("it sweeps").recovered, 0);
+            // From then on it has all of its time.
+            clock.advance(NEARLY);
+            assert_eq!(store.sweep(&name, 100).await.expect("it sweeps").recovered, 0);
             let settled = store.settle(&queue(), HOLDER, done(&leased)).await;
             assert_eq!(settled.expect("they are held"), vec![Settled::Taken; 10]);
         }

@@ -26,7 +26,10 @@ use store::{Durability, Redis};
 use storm::{PROMISES, Storm, pause};
 use tempfile::TempDir;
 
-const CALM: Wave = Wave { millis_max: 20, fails_each: 10, panics_each: 50, aborts_each: 0 };
+const CALM: Wave =
+    Wave { every_millis: 0, millis_max: 20, fails_each: 10, panics_each: 50, aborts_each: 0 };
+/// For storms that go on for a while: there are jobs in hand whenever one strikes.
+const STEADY: Wave = Wave { every_millis: 2, millis_max: 60, ..CALM };
 
 /// One after the other: two at once would be in each other's way.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -82,7 +85,7 @@ fn kills_lose_nothing_on_redis() {
     let _alone = alone();
     let directory = tempfile::tempdir().expect("a directory");
     let redis = Redis::start(directory.path(), Durability::Everysec);
-    let mut storm = on_redis(&redis, directory, CALM, 3_000 * size());
+    let mut storm = on_redis(&redis, directory, STEADY, 3_000 * size());
     strikes(&mut storm, 10 * size());
     println!("{}", storm.judge(PROMISES));
 }
@@ -91,7 +94,7 @@ fn kills_lose_nothing_on_redis() {
 fn kills_lose_nothing_in_a_file() {
     let _alone = alone();
     let directory = tempfile::tempdir().expect("a directory");
-    let mut storm = embedded(directory, CALM, 3_000 * size());
+    let mut storm = embedded(directory, STEADY, 3_000 * size());
     strikes(&mut storm, 10 * size());
     println!("{}", storm.judge(PROMISES));
 }
@@ -101,7 +104,7 @@ fn a_redis_that_dies_loses_nothing_that_it_promised_to_keep() {
     let _alone = alone();
     let directory = tempfile::tempdir().expect("a directory");
     let mut redis = Redis::start(directory.path(), Durability::Always);
-    let storm = on_redis(&redis, directory, CALM, 1_500 * size());
+    let storm = on_redis(&redis, directory, STEADY, 1_500 * size());
     for _ in 0..3 * size() {
         pause(Duration::from_millis(800));
         redis.kill();
@@ -116,7 +119,7 @@ fn a_redis_that_syncs_every_second_loses_no_more_than_that() {
     let _alone = alone();
     let directory = tempfile::tempdir().expect("a directory");
     let mut redis = Redis::start(directory.path(), Durability::Everysec);
-    let storm = on_redis(&redis, directory, CALM, 1_500 * size());
+    let storm = on_redis(&redis, directory, STEADY, 1_500 * size());
     for _ in 0..2 * size() {
         pause(Duration::from_millis(800));
         redis.kill();
@@ -167,7 +170,7 @@ fn who_is_cut_off_in_one_direction_harms_nobody() {
     let directory = tempfile::tempdir().expect("a directory");
     let redis = Redis::start(directory.path(), Durability::Everysec);
     let ways = [Way::ToServer, Way::FromServer].map(|way| (way, Proxy::to(redis.port())));
-    let wave = Wave { millis_max: 100, ..CALM };
+    let wave = Wave { every_millis: 3, millis_max: 100, ..CALM };
     let mut storm = on_redis(&redis, directory, wave, 3_000 * size());
     for (_, proxy) in &ways {
         let orders = storm.orders();
@@ -219,7 +222,7 @@ fn those_who_are_told_to_stop_hand_everything_back() {
     let _alone = alone();
     let directory = tempfile::tempdir().expect("a directory");
     let redis = Redis::start(directory.path(), Durability::Everysec);
-    let mut storm = on_redis(&redis, directory, CALM, 2_000 * size());
+    let mut storm = on_redis(&redis, directory, STEADY, 2_000 * size());
     for _ in 0..4 * size() {
         pause(Duration::from_millis(700));
         storm.signal(Signal::TERM);

@@ -155,6 +155,25 @@ fn a_slow_recovery_is_caught() {
         without(entries, 15, &format!("start {}", id(2)));
         entries.push(said(40, &format!("12 start {} 5", id(2))));
     });
+    // Lost once more by somebody who had not begun it; even for that it is too late.
+    caught("I6", |entries, last| {
+        without(entries, 15, &format!("start {}", id(2)));
+        entries.push(said(40, &format!("12 start {} 5", id(2))));
+        last.get_mut(&id(2)).expect("it is there").crashes = 2;
+    });
+}
+
+#[test]
+fn a_job_that_was_lost_twice_may_take_twice_as_long() {
+    let (mut entries, mut last) = truth();
+    without(&mut entries, 15, &format!("start {}", id(2)));
+    without(&mut entries, 16, &format!("well {}", id(2)));
+    without(&mut entries, 17, &format!("taken {}", id(2)));
+    let again = [(30, "start"), (31, "well"), (32, "taken")];
+    entries.extend(again.map(|(at, what)| said(at, &format!("13 {what} {} 10", id(2)))));
+    let job = last.get_mut(&id(2)).expect("it is there");
+    (job.crashes, job.crashes_max) = (2, 3);
+    assert_eq!(check(&entries, &last, PROMISES).broken, Vec::<String>::new());
 }
 
 #[test]

@@ -45,6 +45,9 @@ pub(crate) struct Orders {
 /// What jobs are like.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Wave {
+    /// One is submitted every so often, so that the jobs last as long as the storm; 0 for as fast
+    /// as can be.
+    pub(crate) every_millis: u64,
     /// They take up to this long.
     pub(crate) millis_max: u64,
     /// One in so many fails once; 0 for none.
@@ -114,7 +117,7 @@ async fn live(orders: &Orders, stopped: oneshot::Receiver<()>) {
         .map(|worker| tokio::spawn(resize(worker.scaler().clone())));
     tokio::select! {
         _ = stopped => {}
-        () = finished(submitting, &queue, orders.leaves) => {}
+        () = finished(submitting, &queue, orders) => {}
     }
     if let Some(restless) = restless {
         restless.abort();
@@ -159,7 +162,7 @@ fn handle(queue: &Queue, diary: &Arc<Diary>) {
     handled.expect("one handler");
 }
 
-/// Submits every job until the store has it.
+/// Submits each job until the store has it.
 async fn submit(queue: Queue, orders: Orders) {
     let (from, to) = orders.submit;
     for number in from..to {
@@ -173,6 +176,9 @@ async fn submit(queue: Queue, orders: Orders) {
             }
             later(Duration::from_millis(50)).await;
         }
+        if 0 < orders.wave.every_millis {
+            later(Duration::from_millis(orders.wave.every_millis)).await;
+        }
     }
 }
 
@@ -185,10 +191,11 @@ async fn resize(scaler: headcount::Scaler) {
     }
 }
 
-/// When all jobs have ended, if it is to leave then.
-async fn finished(submitting: tokio::task::JoinHandle<()>, queue: &Queue, leaves: bool) {
+/// When it has nothing more to do: who only submits, when all is submitted; who works and is to
+/// leave, when all jobs have ended; others never.
+async fn finished(submitting: tokio::task::JoinHandle<()>, queue: &Queue, orders: &Orders) {
     submitting.await.expect("submitting does not panic");
-    while !leaves || !quiet(queue).await.unwrap_or(false) {
+    while orders.works && !(orders.leaves && quiet(queue).await.unwrap_or(false)) {
         later(Duration::from_millis(20)).await;
     }
 }

@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::fs;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use headcount::jobs::Queue;
@@ -16,8 +17,39 @@ use super::node::{GRACE, ORDERS, Orders, QUEUE, Wave, job_id, quiet};
 use super::store;
 use super::witness::{later, now};
 
-/// How long a storm may take to become quiet once nobody is killed any more.
-const QUIET_MAX: Duration = Duration::from_secs(60);
+/// How long nothing may happen in a storm that is not over. How long it takes in all depends on
+/// its size and on what else the machine has to do.
+const STANDSTILL_MAX: Duration = Duration::from_secs(60);
+
+/// Watches whether anything happens: as long as nodes write in their diaries, it does.
+struct Patience {
+    directory: PathBuf,
+    written: u64,
+    since: Instant,
+}
+
+impl Patience {
+    fn with(storm: &Storm) -> Self {
+        Self { directory: storm.directory.path().into(), written: 0, since: Instant::now() }
+    }
+
+    /// Panics with these words when nothing has happened for too long.
+    fn last(&mut self, wanted: &str) {
+        let diaries = diaries(&self.directory).into_iter();
+        let written = diaries.map(|path| fs::metadata(path).expect("a history").len()).sum();
+        if self.written != written {
+            (self.written, self.since) = (written, Instant::now());
+        }
+        let still = self.since.elapsed();
+        assert!(still < STANDSTILL_MAX, "for {still:?} nothing happened: {wanted}");
+    }
+}
+
+fn diaries(directory: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(directory).expect("a directory");
+    let files = files.map(|file| file.expect("an entry").path());
+    files.filter(|path| path.extension().is_some_and(|end| end == "history")).collect()
+}
 
 /// What every store promises. Ten seconds in which a lease runs out and is noticed, and two more
 /// for a machine that has other things to do.
@@ -45,10 +77,26 @@ pub(crate) struct Node {
 
 impl Node {
     /// Unless it has ended by itself.
-    fn tell_to_stop(&mut self) {
-        if self.child.try_wait().expect("its own child").is_none() {
-            kill_process(Pid::from_child(&self.child), Signal::TERM).expect("it is not waited for");
+    fn signal(&mut self, signal: Signal) {
+        if self.ended().is_none() {
+            kill_process(Pid::from_child(&self.child), signal).expect("it is not waited for");
         }
+    }
+
+    fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().expect("its own child")
+    }
+
+    /// Whether it ended by itself or because it was told to. One that died of that word had not
+    /// begun anything: to listen is the first thing it does.
+    fn is_gone(&mut self) -> bool {
+        let told = Some(Signal::TERM.as_raw());
+        self.ended().is_some_and(|status| status.success() || status.signal() == told)
+    }
+
+    /// Whether it is there for nothing but to submit. Such a one ends when it has.
+    fn is_producer(&self) -> bool {
+        !self.orders.works
     }
 }
 
@@ -87,8 +135,7 @@ impl Storm {
     pub(crate) fn strike(&mut self) {
         let victim = usize::try_from(self.below(self.nodes.len() as u64)).expect("few nodes");
         let mut node = self.nodes.swap_remove(victim);
-        let ended = node.child.try_wait().expect("its own child");
-        if ended.is_none() {
+        if node.ended().is_none() {
             let entry = Entry { at: now(), pid: node.child.id(), what: What::Killed };
             self.kills.push(entry);
             node.child.kill().expect("it runs");
@@ -116,30 +163,25 @@ impl Storm {
     }
 
     fn entries(&self) -> Vec<Entry> {
-        let files = fs::read_dir(self.directory.path()).expect("a directory");
-        let files = files.map(|file| file.expect("an entry").path());
-        let histories = files.filter(|path| path.extension().is_some_and(|end| end == "history"));
+        let diaries = diaries(self.directory.path()).into_iter();
         let mut texts: Vec<String> =
-            histories.map(|path| fs::read_to_string(path).expect("a history")).collect();
+            diaries.map(|path| fs::read_to_string(path).expect("a history")).collect();
         let kills: Vec<String> = self.kills.iter().map(ToString::to_string).collect();
         texts.push(kills.join("\n") + "\n");
         read(&texts).expect("histories can be read")
     }
 
     /// Sends a signal to every node.
-    pub(crate) fn signal(&self, signal: Signal) {
-        for node in &self.nodes {
-            let pid = Pid::from_child(&node.child);
-            kill_process(pid, signal).expect("it was started here and not waited for");
-        }
+    pub(crate) fn signal(&mut self, signal: Signal) {
+        self.nodes.iter_mut().for_each(|node| node.signal(signal));
     }
 
     /// Starts nodes again that took themselves away, until `over`.
     pub(crate) fn revive_until(&mut self, mut over: impl FnMut(&mut Self) -> bool) {
         while !over(self) {
             for at in (0..self.nodes.len()).rev() {
-                let ended = self.nodes[at].child.try_wait().expect("its own child");
-                if ended.is_some_and(|status| !status.success()) {
+                let node = &mut self.nodes[at];
+                if node.ended().is_some() && !node.is_gone() {
                     let node = self.nodes.swap_remove(at);
                     let entry = Entry { at: now(), pid: node.child.id(), what: What::Killed };
                     self.kills.push(entry);
@@ -152,9 +194,9 @@ impl Storm {
 
     /// Waits until every node has ended, and starts another in the place of each.
     pub(crate) fn revive_all(&mut self) {
-        let begin = Instant::now();
+        let mut patience = Patience::with(self);
         while !self.gone() {
-            assert!(begin.elapsed() < QUIET_MAX, "nodes do not stop");
+            patience.last("nodes do not stop");
             pause(Duration::from_millis(10));
         }
         for node in std::mem::take(&mut self.nodes) {
@@ -162,34 +204,33 @@ impl Storm {
         }
     }
 
-    /// Whether every node has ended well by itself.
+    /// Whether every node has ended well.
     pub(crate) fn gone(&mut self) -> bool {
-        let mut nodes = self.nodes.iter_mut();
-        nodes.all(|node| {
-            let ended = node.child.try_wait().expect("its own child");
-            ended.is_some_and(|status| status.success())
-        })
+        self.nodes.iter_mut().all(Node::is_gone)
     }
 
-    /// Waits until all jobs have ended, stops the nodes, and judges what happened.
+    /// Whether everything was submitted and acknowledged.
+    fn is_submitted(&mut self) -> bool {
+        self.nodes.iter_mut().all(|node| !node.is_producer() || node.is_gone())
+    }
+
+    /// Waits until all jobs are submitted and have ended, stops the nodes, and judges what
+    /// happened.
     pub(crate) fn judge(mut self, promises: Promises) -> Findings {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.expect("a runtime");
-        let shared = self.store.starts_with("redis://");
-        if shared {
-            runtime.block_on(until_quiet(&self.store));
+        let mut patience = Patience::with(&self);
+        // A store of its own is known to be quiet when its process leaves.
+        if self.store.starts_with("redis://") {
+            self.revive_until(|storm| {
+                patience.last("not all is submitted");
+                storm.is_submitted()
+            });
+            runtime.block_on(until_quiet(&self.store, &mut patience));
             self.signal(Signal::TERM);
         }
-        let begin = Instant::now();
-        let mut ended = self.kills.len();
         self.revive_until(|storm| {
-            assert!(begin.elapsed() < QUIET_MAX, "nodes do not stop");
-            // One that was told before it could listen died of it. Whoever came in its place has
-            // not been told.
-            if shared && ended < storm.kills.len() {
-                ended = storm.kills.len();
-                storm.nodes.iter_mut().for_each(Node::tell_to_stop);
-            }
+            patience.last("nodes do not stop");
             storm.gone()
         });
         let last = runtime.block_on(async {
@@ -206,13 +247,13 @@ impl Storm {
     }
 }
 
-async fn until_quiet(store: &str) {
+/// Waits until nothing waits or runs. Nobody submits any more.
+async fn until_quiet(store: &str, patience: &mut Patience) {
     let store = store::open_in_time(store).await;
     let queue = Queue::new(store, QUEUE).expect("a name");
-    let begin = Instant::now();
     while !quiet(&queue).await.unwrap_or(false) {
         let stats = queue.stats().await;
-        assert!(begin.elapsed() < QUIET_MAX, "it does not become quiet: {stats:?}");
+        patience.last(&format!("it does not become quiet: {stats:?}"));
         later(Duration::from_millis(50)).await;
     }
 }
