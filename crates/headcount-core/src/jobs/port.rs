@@ -60,6 +60,11 @@ pub trait Backend: fmt::Debug + Send + Sync {
         })
     }
 
+    /// Whether a turn is one step here. Where it is two, both calls at once are quicker.
+    fn turns_in_one_step(&self) -> bool {
+        false
+    }
+
     /// Puts right what time and lost holders have changed; no step looks at more than `limit` jobs.
     fn sweep<'a>(&'a self, queue: &'a Label, limit: usize) -> Reply<'a, Swept>;
 

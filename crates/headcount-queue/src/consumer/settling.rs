@@ -27,16 +27,21 @@ pub(super) struct Along<'a> {
 }
 
 impl<'a> Along<'a> {
-    /// What this holder has to say by now.
+    /// What this holder has to say by now, where the store takes it with a lease.
     pub(super) fn of(shared: &'a Shared, holder: Holder) -> Self {
+        let turns = shared.store().turns_in_one_step();
         let mut all = lock(&shared.ended);
         let fits = |(run, settlement): &Ended| {
-            run.grip.holder == holder && leaves_nothing(run, &settlement.ending)
+            turns && run.grip.holder == holder && leaves_nothing(run, &settlement.ending)
         };
         let ended = match all.len() <= SETTLE_MAX && all.iter().all(fits) {
             true => std::mem::take(&mut *all),
             false => all.extract_if(.., |ended| fits(ended)).take(SETTLE_MAX).collect(),
         };
+        // Whoever gathers ends tells of none, so the rest would wait for as long as that goes on.
+        if !all.is_empty() {
+            shared.ended_bell.notify_one();
+        }
         drop(all);
         Self { shared, ended }
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use headcount_core::jobs::port::{
     Backend, Command, ExtendAsk, Extended, LeaseAsk, Leased, Listing, NewJob, Page, Reply, Settled,
-    Settlement, StoreError, Submitted, Swept, Turned,
+    Settlement, StoreError, Submitted, Swept,
 };
 use headcount_core::jobs::{Holder, Label, QueueStats, Rules};
 use tokio::sync::{Semaphore, oneshot};
@@ -177,20 +177,6 @@ impl Backend for Embedded {
     ) -> Reply<'a, Vec<Settled>> {
         let settled = (holder, settlements);
         Box::pin(self.ask(move |answer| Call::Settle(queue.clone(), settled, answer)))
-    }
-
-    fn turn<'a>(
-        &'a self,
-        queue: &'a Label,
-        settlements: Vec<Settlement>,
-        ask: LeaseAsk,
-    ) -> Reply<'a, Turned> {
-        Box::pin(async move {
-            // Both are with the writer before it has answered either, so that one sync does.
-            let settled = self.settle(queue, ask.holder, settlements);
-            let (settled, leased) = tokio::join!(settled, self.lease(queue, ask));
-            Ok(Turned { settled: settled?, leased: leased? })
-        })
     }
 
     fn sweep<'a>(&'a self, queue: &'a Label, limit: usize) -> Reply<'a, Swept> {

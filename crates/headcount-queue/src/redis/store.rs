@@ -218,6 +218,10 @@ impl Backend for RedisStore {
         })
     }
 
+    fn turns_in_one_step(&self) -> bool {
+        true
+    }
+
     fn extend<'a>(&'a self, queue: &'a Label, ask: ExtendAsk) -> Reply<'a, Extended> {
         Box::pin(async move {
             // A span below a millisecond is not the end of a lease.

@@ -175,13 +175,17 @@ fn what_leaves_something_behind_is_settled_by_itself() {
         let line = Line::new();
         let queue = line.queue();
         queue.handle("work", |(): (), _ctx| async { Ok("a result") }).unwrap();
-        let jobs = (0..40).map(|_| queue.submit("work", &()).keep(MINUTE));
+        let jobs = (0..1000).map(|_| queue.submit("work", &()).keep(MINUTE));
         queue.submit_many(jobs).await.unwrap();
         let consumer = consumer(&queue, 10);
         sleep(SECOND).await;
-        assert_eq!(consumer.stats().done_total, 40);
-        assert_eq!(line.calls().turns.load(Ordering::Relaxed), 0);
+        assert_eq!(consumer.stats().done_total, 1000);
+        let calls = line.calls();
+        assert_eq!(calls.turns.load(Ordering::Relaxed), 0);
+        // They are told of slotful by slotful, and not when all of the backlog is over.
+        let settles = calls.settles.load(Ordering::Relaxed);
+        assert!((90..=150).contains(&settles), "{settles}");
         let kept = queue.store().stats(queue.name()).await.unwrap();
-        assert_eq!(kept.jobs[State::Done], 40);
+        assert_eq!(kept.jobs[State::Done], 1000);
     });
 }

@@ -212,6 +212,10 @@ impl Backend for Line {
         }))
     }
 
+    fn turns_in_one_step(&self) -> bool {
+        true
+    }
+
     fn sweep<'a>(&'a self, queue: &'a Label, limit: usize) -> Reply<'a, Swept> {
         self.over(Box::pin(async move { self.memory.sweep(queue, limit).await }))
     }

@@ -168,6 +168,10 @@ impl Backend for Witness {
         })
     }
 
+    fn turns_in_one_step(&self) -> bool {
+        self.store.turns_in_one_step()
+    }
+
     fn sweep<'a>(&'a self, queue: &'a Label, limit: usize) -> Reply<'a, Swept> {
         self.store.sweep(queue, limit)
     }
