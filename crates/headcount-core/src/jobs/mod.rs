@@ -12,6 +12,7 @@ mod rules;
 mod spec;
 mod state;
 mod stats;
+mod store_error;
 
 pub mod port;
 
