@@ -26,17 +26,3 @@ local function fetched(key, fields)
   end
   return all
 end
--- Several counts at once, as a call from here costs more than what it does. Numbers are given as
--- texts: Redis would print them.
-local function numbers(names)
-  local found = call('HMGET', K .. 'counts', unpack(names))
-  for i = 1, #names do found[i] = tonumber(found[i]) or 0 end
-  return found
-end
-local function set_numbers(names, values)
-  local fields = {}
-  for i = 1, #names do
-    fields[i * 2 - 1], fields[i * 2] = names[i], string.format('%d', values[i])
-  end
-  call('HSET', K .. 'counts', unpack(fields))
-end

@@ -9,8 +9,18 @@ if 4 < #ARGV then
   if not gone then return 0 end
 end
 if call('ZADD', K .. 'leases', now + ttl, holder) == 1 then call('SADD', K .. 'holders', holder) end
-local NAMES = { 'epoch', 'ready', 'running', 'taken', 't.done' }
-local had = numbers(NAMES)
+-- Five counts change together, so one call reads them and one writes them.
+local COUNTS = { 'epoch', 'ready', 'running', 'taken', 't.done' }
+local had = call('HMGET', K .. 'counts', unpack(COUNTS))
+for i = 1, #COUNTS do had[i] = tonumber(had[i]) or 0 end
+local function set_counts(values)
+  local fields = {}
+  for i = 1, #COUNTS do
+    -- Given as texts: Redis would print large numbers with an exponent.
+    fields[i * 2 - 1], fields[i * 2] = COUNTS[i], string.format('%d', values[i])
+  end
+  call('HSET', K .. 'counts', unpack(fields))
+end
 local epoch, repaired = had[1] + 1, 0
 
 -- Jobs move from their lanes to their holder. A held job's value is the epoch, the time and its
@@ -93,7 +103,7 @@ if usual and not (next_due and tonumber(next_due) <= now) then
   local again = next_due and tonumber(next_due) - now or -1
   local given, ids, bodies, marks = give(entries)
   local left = had[2] - #entries
-  set_numbers(NAMES, { epoch, left, had[3] - gone + given, had[4] + given, had[5] + gone })
+  set_counts({ epoch, left, had[3] - gone + given, had[4] + given, had[5] + gone })
   if #entries == 0 and 0 < wanted then return answer(again) end
   if conf then left = left - call('SCARD', K .. 'aside') end
   if 0 < left then

@@ -3,9 +3,8 @@
 if ARGV[2] == 'D' and not (conf and (conf.deps or conf.limits)) then
   local count = forget_all(ARGV[3], 4)
   if count then
-    local names = { 'running', 't.done' }
-    local had = numbers(names)
-    set_numbers(names, { had[1] - count, had[2] + count })
+    call('HINCRBY', K .. 'counts', 'running', -count)
+    call('HINCRBY', K .. 'counts', 't.done', count)
     return 1
   end
 end
