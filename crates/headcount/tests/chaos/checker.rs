@@ -269,8 +269,8 @@ fn miscounted(story: &Story, last: &BTreeMap<JobId, Last>) -> Vec<String> {
 }
 
 /// I6: what a killed process had in hand soon starts elsewhere. Where the next process was killed
-/// as well, between taking it and beginning, it takes as long once more: nobody wrote that down,
-/// but the store counts every loss.
+/// as well, between taking it and beginning, it takes as long once more. Nobody wrote that down,
+/// but the store counts every loss, and whoever kills writes it down: it takes both.
 fn slow_recoveries(
     story: &Story,
     last: &BTreeMap<JobId, Last>,
@@ -288,7 +288,9 @@ fn slow_recoveries(
             let Some(next) = next else { continue };
             let took = Duration::from_nanos(next.saturating_sub(*killed));
             findings.recoveries.push(took);
-            let times = 1 + last.get(id).map_or(0, |last| unseen_losses(runs, last));
+            let meanwhile = story.kills.iter().filter(|(_, at)| killed < at && *at < next).count();
+            let unseen = last.get(id).map_or(0, |last| unseen_losses(runs, last));
+            let times = 1 + unseen.min(u32::try_from(meanwhile).unwrap_or(u32::MAX));
             if promises.recovery_max * times < took {
                 faults.push(format!("{id} started again after {took:?}, {times} times lost"));
             }

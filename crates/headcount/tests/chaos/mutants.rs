@@ -161,6 +161,13 @@ fn a_slow_recovery_is_caught() {
         entries.push(said(40, &format!("12 start {} 5", id(2))));
         last.get_mut(&id(2)).expect("it is there").crashes = 2;
     });
+    // The store says so, but nobody was killed meanwhile.
+    caught("I6", |entries, last| {
+        without(entries, 15, &format!("start {}", id(2)));
+        without(entries, 18, "killed");
+        entries.push(said(30, &format!("13 start {} 10", id(2))));
+        last.get_mut(&id(2)).expect("it is there").crashes = 2;
+    });
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use headcount::{PolicyConfig, ThreadPool};
+use headcount::ThreadPool;
 
 use super::arguments::Arguments;
 use super::bounds::{Asked, Bounds};
@@ -50,10 +50,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8, Stop> {
     let asked = Asked { jobs: arguments.jobs, min: arguments.min, max: arguments.max };
     let bounds = Bounds::of(&asked, cores(), plan.printing)?;
     let sizes = match arguments.jobs {
-        Some(_) => Sizes { bounds, policy: None },
+        Some(_) => Sizes { bounds, rule: None },
         None => {
-            let (bounds, policy) = sizing::policy(arguments, bounds)?;
-            Sizes { bounds, policy: Some(policy) }
+            let (bounds, rule) = sizing::rule(arguments, bounds)?;
+            Sizes { bounds, rule: Some(rule) }
         }
     };
     let found = plan.template.program().map(program::find).transpose();
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8, Stop> {
 /// How many at once, and who decides it.
 struct Sizes {
     bounds: Bounds,
-    policy: Option<PolicyConfig>,
+    rule: Option<sizing::Rule>,
 }
 
 fn misused(error: impl Into<Box<dyn std::error::Error>>) -> Stop {
@@ -133,7 +133,7 @@ fn work(
     messages: &Receiver<Message>,
 ) -> Result<u8, Stop> {
     let Bounds { min, max } = sizes.bounds;
-    let begins_with = match sizes.policy {
+    let begins_with = match sizes.rule {
         Some(_) => min..=cores().clamp(min, max),
         None => 0..=max,
     };
@@ -149,8 +149,8 @@ fn work(
         .map_err(misused)?;
     let _first = run.pool.set(pool.handle());
     signals::listen(run)?;
-    let crew = match &sizes.policy {
-        Some(policy) => Crew::sized(pool.handle(), run, policy.clone(), arguments)?,
+    let crew = match &sizes.rule {
+        Some(rule) => Crew::sized(pool.handle(), run, rule.clone(), arguments)?,
         None => Crew::fixed(pool.handle()),
     };
     let progress = match place(arguments) {

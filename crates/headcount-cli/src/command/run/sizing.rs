@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use headcount::config::{Reader, Registry};
-use headcount::probes::{Host, Sampler, SamplerConfig};
+use headcount::config::{CeilingConfig, Reader, Registry};
+use headcount::probes::{Host, PerWorker, Sampler, SamplerConfig, Sensor};
 use headcount::trace::{Recorder, RecorderConfig};
 use headcount::{
     Driver, Name, Observation, Policy, PolicyConfig, PoolHandle, Preset, Scaler, Surroundings,
-    SystemClock, Threads,
+    SystemClock, Threads, Timestamp, UtcOffset,
 };
 use headcount_core::decide::{DeciderConfig, SloConfig, ThroughputConfig};
 use headcount_core::guard::HealthBrake;
@@ -34,11 +34,16 @@ const START_LEAST: u32 = 4;
 /// The pool of a file that `--policy` takes, where there are several.
 const POOL: &str = "run";
 
-/// The policy that was asked for, nothing wrong in it, and the bounds that it ends up with.
-pub(super) fn policy(
-    arguments: &Arguments,
-    bounds: Bounds,
-) -> Result<(Bounds, PolicyConfig), Stop> {
+/// What decides how many there are, nothing wrong in it.
+#[derive(Clone, Debug)]
+pub(super) struct Rule {
+    policy: PolicyConfig,
+    /// By which clock a schedule in it goes.
+    utc_offset: UtcOffset,
+}
+
+/// The rule that was asked for, and the bounds that it ends up with.
+pub(super) fn rule(arguments: &Arguments, bounds: Bounds) -> Result<(Bounds, Rule), Stop> {
     let written = written(arguments, bounds)?;
     let bounds = bounded(arguments, bounds, &written)?;
     let Bounds { min, max } = bounds;
@@ -46,14 +51,14 @@ pub(super) fn policy(
         workers_min: Some(min),
         workers_max: Some(max),
         workers_max_allowed: Some(max),
-        ..written
+        ..written.policy
     };
     if !arguments.no_health {
         let brake = HealthBrake { recovery_rest: RECOVERY_REST, ..HealthBrake::default() };
         policy.guards.health.get_or_insert(brake);
     }
     match Policy::check(&policy, cores()) {
-        Ok(_) => Ok((bounds, policy)),
+        Ok(_) => Ok((bounds, Rule { policy, utc_offset: written.utc_offset })),
         Err(faults) => {
             let faults: Vec<_> = faults.iter().map(ToString::to_string).collect();
             Err(Stop::Misused(format!("the policy cannot be run: {}", faults.join("; "))))
@@ -62,11 +67,14 @@ pub(super) fn policy(
 }
 
 /// The bounds of the command line, and of the file where that says nothing.
-fn bounded(arguments: &Arguments, ours: Bounds, written: &PolicyConfig) -> Result<Bounds, Stop> {
+fn bounded(arguments: &Arguments, ours: Bounds, written: &Written) -> Result<Bounds, Stop> {
     let Some(file) = &arguments.policy else { return Ok(ours) };
-    let most = written.workers_max.filter(|_| arguments.max.is_none()).unwrap_or(ours.max);
-    let max = most.min(ours.max);
-    let fewest = written.workers_min.unwrap_or(ours.min).max(1);
+    let policy = &written.policy;
+    let most = policy.workers_max.filter(|_| arguments.max.is_none()).unwrap_or(ours.max);
+    // As in a service: where there is room for fewer, the fewest are no more than that.
+    let room = written.room.filter(|_| arguments.max.is_none()).unwrap_or(u32::MAX);
+    let max = most.min(ours.max).min(room);
+    let fewest = policy.workers_min.unwrap_or(ours.min).min(room).max(1);
     let min = if arguments.min.is_some() { ours.min } else { fewest };
     if min <= max {
         return Ok(Bounds { min, max });
@@ -82,14 +90,28 @@ fn bounded(arguments: &Arguments, ours: Bounds, written: &PolicyConfig) -> Resul
     }))
 }
 
-fn written(arguments: &Arguments, bounds: Bounds) -> Result<PolicyConfig, Stop> {
+/// What was written, in a file or on the command line.
+struct Written {
+    policy: PolicyConfig,
+    utc_offset: UtcOffset,
+    /// What the container has room for, where the file asks for it.
+    room: Option<u32>,
+}
+
+impl Written {
+    fn of(policy: PolicyConfig) -> Self {
+        Self { policy, utc_offset: UtcOffset::UTC, room: None }
+    }
+}
+
+fn written(arguments: &Arguments, bounds: Bounds) -> Result<Written, Stop> {
     if let Some(file) = &arguments.policy {
         return from_file(file, bounds);
     }
     if let Some(name) = &arguments.preset {
         let config = preset(name)?.config();
         // As many as are looked for without being told, not as a pool in a service.
-        return Ok(PolicyConfig { workers_max: None, ..config });
+        return Ok(Written::of(PolicyConfig { workers_max: None, ..config }));
     }
     let start = cores().max(START_LEAST);
     let (preset, decider) = match arguments.slo {
@@ -102,11 +124,11 @@ fn written(arguments: &Arguments, bounds: Bounds) -> Result<PolicyConfig, Stop> 
             (Preset::throughput(), DeciderConfig::Throughput(throughput))
         }
     };
-    Ok(PolicyConfig { decider: Some(decider), ..preset.config() })
+    Ok(Written::of(PolicyConfig { decider: Some(decider), ..preset.config() }))
 }
 
 /// The policy of the pool `run` of a file, or of its only pool.
-fn from_file(file: &Path, bounds: Bounds) -> Result<PolicyConfig, Stop> {
+fn from_file(file: &Path, bounds: Bounds) -> Result<Written, Stop> {
     let refused = |why: String| Stop::Misused(format!("--policy {}: {why}", file.display()));
     // Where it does not say how many there may be, it is as many as we look for.
     let reader = Reader::new(&Registry::new()).environment().cores(bounds.max);
@@ -116,11 +138,22 @@ fn from_file(file: &Path, bounds: Bounds) -> Result<PolicyConfig, Stop> {
         [only] => Some(only),
         _ => config.pool(POOL),
     };
-    pool.map(|pool| pool.policy.clone()).ok_or_else(|| {
+    let pool = pool.ok_or_else(|| {
         let names: Vec<_> = config.pools.iter().map(|pool| pool.name.as_str()).collect();
         let names = names.join(", ");
         refused(format!("there are several pools ({names}); call the one that is meant {POOL:?}"))
-    })
+    })?;
+    let (policy, utc_offset) = (pool.policy.clone(), pool.utc_offset);
+    Ok(Written { policy, utc_offset, room: pool.ceiling.and_then(room) })
+}
+
+/// How many the container has room for.
+fn room(ceiling: CeilingConfig) -> Option<u32> {
+    let CeilingConfig { cpu_per_worker: cpu, bytes_per_worker: bytes } = ceiling;
+    // Where nothing can be measured nothing limits it.
+    let container = Host::new().sample(Timestamp::ORIGIN).ok()?.container();
+    let ceiling = PerWorker { cpu, bytes, ..PerWorker::default() }.ceiling(&container)?;
+    Some(ceiling.workers)
 }
 
 /// The file that `--trace` asks for.
@@ -148,14 +181,14 @@ impl Crew {
     pub(super) fn sized(
         pool: PoolHandle<Threads>,
         run: &Arc<Run>,
-        policy: PolicyConfig,
+        rule: Rule,
         arguments: &Arguments,
     ) -> Result<Self, Stop> {
         let told = |error: &dyn std::fmt::Display| Stop::Misused(error.to_string());
         let readings = Readings { run: Arc::clone(run), cpu: Mutex::default() };
         let driver = Driver::new();
-        let mut scaler = Scaler::of(pool.clone()).name(POOL).policy(policy).driver(&driver);
-        scaler = scaler.around(readings);
+        let mut scaler = Scaler::of(pool.clone()).name(POOL).policy(rule.policy).driver(&driver);
+        scaler = scaler.utc_offset(rule.utc_offset).around(readings);
         if !arguments.no_health {
             scaler = scaler.health(&health().map_err(|error| told(&error))?);
         }
