@@ -28,6 +28,7 @@ mod input;
 mod joblog;
 mod order;
 mod output;
+mod pace;
 mod program;
 mod progress;
 mod resume;

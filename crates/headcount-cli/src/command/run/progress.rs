@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use super::pace::Pace;
 use super::settling::Run;
 use super::sizing::Crew;
 use crate::command::duration::shown;
@@ -13,8 +14,6 @@ use crate::command::duration::shown;
 /// How often it tells, on a terminal and elsewhere.
 const EVERY: Duration = Duration::from_millis(200);
 const EVERY_PLAIN: Duration = Duration::from_secs(5);
-/// How much the rate of the last moment weighs.
-const RECENT: f64 = 0.2;
 /// The width that is assumed where a terminal does not tell its own.
 const WIDTH: usize = 80;
 
@@ -48,14 +47,23 @@ impl Report {
             parts.push(format!("{} failed", self.failed));
         }
         parts.push(format!("{:.1}/s", self.per_second));
-        let left = self.total.map(|total| total.saturating_sub(self.ended));
-        if let Some(left) = left.filter(|left| 0 < *left && 0.0 < self.per_second) {
-            let eta = Duration::try_from_secs_f64(left as f64 / self.per_second);
-            parts.push(format!("{} left", shown(eta.unwrap_or_default())));
-        }
+        parts.extend(self.left());
         parts.push(format!("{} of {} at work", self.busy, self.ceiling));
         let why = if self.why.is_empty() { String::new() } else { format!(" ({})", self.why) };
         parts.join(", ") + &why
+    }
+}
+
+impl Report {
+    /// How long it still takes. Once all are at work, it takes as long as the longest of them, and
+    /// how many ended before says nothing of that.
+    fn left(&self) -> Option<String> {
+        let left = self.total?.saturating_sub(self.ended);
+        if left <= u64::from(self.busy) {
+            return None;
+        }
+        let eta = Duration::try_from_secs_f64(left as f64 / self.per_second).ok()?;
+        Some(format!("{} left", shown(eta)))
     }
 }
 
@@ -87,19 +95,15 @@ impl Drop for Progress {
 
 fn tell(run: &Run, crew: &Crew, place: Place, stopped: &Receiver<()>) {
     let every = if place == Place::Bottom { EVERY } else { EVERY_PLAIN };
-    let mut last = (Instant::now(), 0);
-    let mut per_second = None;
+    let (begun, mut pace) = (Instant::now(), Pace::new());
     while stopped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
-        let (now, ended) = (Instant::now(), run.tally.ended());
-        let rate = (ended - last.1) as f64 / (now - last.0).as_secs_f64();
-        let smooth = per_second.map_or(rate, |old| old + RECENT * (rate - old));
-        (last, per_second) = ((now, ended), Some(smooth));
+        let ended = run.tally.ended();
         let (busy, ceiling, why) = crew.now();
         let report = Report {
             ended,
             failed: run.tally.failed.load(Relaxed),
             total: run.total(),
-            per_second: smooth,
+            per_second: pace.per_second(begun.elapsed(), ended),
             busy,
             ceiling,
             why,
@@ -138,6 +142,16 @@ mod tests {
         report.why = "hold 4".to_owned();
         let line = "40/1000 done, 2 failed, 8.0/s, 2m00s left, 3 of 4 at work (hold 4)";
         assert_eq!(report.line(), line);
+    }
+
+    #[test]
+    fn the_last_ones_take_as_long_as_they_take() {
+        let report = Report { ended: 97, total: Some(100), per_second: 0.01, ..Report::default() };
+        let with = |busy| Report { busy, ceiling: 8, ..report.clone() }.line();
+        assert_eq!(with(2), "97/100 done, 0.0/s, 5m00s left, 2 of 8 at work");
+        assert_eq!(with(3), "97/100 done, 0.0/s, 3 of 8 at work");
+        let stalled = Report { per_second: 0.0, ..report };
+        assert_eq!(stalled.line(), "97/100 done, 0.0/s, 0 of 0 at work");
     }
 
     #[test]
