@@ -1,5 +1,7 @@
 //! `throughput` on a heap of work: how soon it has enough workers, and whether it stops in time.
 
+mod dice;
+
 use std::time::Duration;
 
 use headcount_core::{
@@ -7,9 +9,21 @@ use headcount_core::{
     Staffing, Timestamp,
 };
 
+use dice::Dice;
+
 const STEP: Duration = Duration::from_millis(1);
 const TICK_STEPS: u64 = 25;
 const WORKERS_MAX: u32 = 256;
+
+/// How tasks differ.
+#[derive(Clone, Copy, Debug)]
+enum Sizes {
+    Alike,
+    /// By up to half, in a fixed pattern.
+    Pattern,
+    /// By chance, as those do that end at any moment alike.
+    Exponential,
+}
 
 /// What the workers stand in front of.
 #[derive(Clone, Copy)]
@@ -22,17 +36,16 @@ struct World {
     steepness: f64,
     /// Whether those beyond the knee are refused at once in place of slowed down.
     refuses: bool,
-    /// Whether tasks differ: by up to half, in a fixed pattern.
-    differ: bool,
+    sizes: Sizes,
     cpu_fill: Option<f64>,
     cpu_busy: Option<f64>,
 }
 
 impl World {
     fn of(service: f64, knee: f64) -> Self {
-        let (refuses, differ) = (false, false);
+        let (refuses, sizes) = (false, Sizes::Alike);
         let (cpu_fill, cpu_busy) = (None, None);
-        Self { service, knee, steepness: 1.0, refuses, differ, cpu_fill, cpu_busy }
+        Self { service, knee, steepness: 1.0, refuses, sizes, cpu_fill, cpu_busy }
     }
 }
 
@@ -45,13 +58,15 @@ struct Plant {
     hiring: u64,
     now: u64,
     begun: u64,
+    dice: Dice,
 }
 
 impl Plant {
     fn new(world: World) -> Self {
         let pool = PoolSnapshot::of(Staffing::between(1, 1));
         let pool = PoolSnapshot { service_logs: Some(LogSums::default()), queued: 100, ..pool };
-        Self { world, pool, tasks: Vec::new(), hiring: 0, now: 0, begun: 0 }
+        let dice = Dice::new(7);
+        Self { world, pool, tasks: Vec::new(), hiring: 0, now: 0, begun: 0, dice }
     }
 
     fn step(&mut self) {
@@ -105,7 +120,11 @@ impl Plant {
     fn begin(&mut self) {
         self.begun += 1;
         let differs = [0.5, 1.5, 0.75, 1.25, 1.0][usize::try_from(self.begun % 5).expect("few")];
-        let times = if self.world.differ { differs } else { 1.0 };
+        let times = match self.world.sizes {
+            Sizes::Alike => 1.0,
+            Sizes::Pattern => differs,
+            Sizes::Exponential => -(f64::from(self.dice.below(1_000_000) + 1) / 1e6).ln(),
+        };
         let is_refused = self.world.refuses && self.world.knee <= self.tasks.len() as f64;
         let work = if is_refused { -1e7 } else { self.world.service * times };
         self.tasks.push((work, self.now));
@@ -160,7 +179,10 @@ fn check(world: World, expected: &[(u64, std::ops::RangeInclusive<u32>)]) {
 #[test]
 fn workers_that_help_are_there_within_seven_tasks() {
     check(World::of(100.0, 1e9), &[(700, 128..=256), (2000, 256..=256)]);
-    check(World { differ: true, ..World::of(100.0, 1e9) }, &[(1500, 128..=256), (9000, 200..=256)]);
+    check(
+        World { sizes: Sizes::Pattern, ..World::of(100.0, 1e9) },
+        &[(1500, 128..=256), (9000, 200..=256)],
+    );
 }
 
 #[test]
@@ -168,13 +190,42 @@ fn it_stops_at_a_knee_and_stays_there() {
     check(World::of(50.0, 12.0), &[(1500, 10..=24), (5000, 10..=18), (20_000, 10..=18)]);
     let crowd = World { steepness: 1.5, ..World::of(50.0, 12.0) };
     check(crowd, &[(1500, 10..=24), (5000, 10..=16), (20_000, 10..=16)]);
-    check(World { differ: true, ..crowd }, &[(5000, 9..=18), (20_000, 9..=18)]);
+    check(World { sizes: Sizes::Pattern, ..crowd }, &[(5000, 9..=18), (20_000, 9..=18)]);
+}
+
+/// How many times as long a heap takes as with as many workers as the knee says, which is `millis`;
+/// at worst and on average over many knees.
+fn slowdown(sizes: Sizes, millis: f64) -> (f64, f64) {
+    let slowdowns = (6..=32).map(|knee| {
+        let world = World { steepness: 1.5, sizes, ..World::of(50.0, f64::from(knee)) };
+        let heap = millis * world.knee / world.service;
+        let (mut plant, mut autoscaler) = (Plant::new(world), autoscaler());
+        while (plant.pool.counters.completed as f64) < heap {
+            plant.step_under(&mut autoscaler);
+        }
+        plant.now as f64 / millis
+    });
+    let all: Vec<f64> = slowdowns.collect();
+    (all.iter().copied().fold(0.0, f64::max), all.iter().sum::<f64>() / all.len() as f64)
+}
+
+#[test]
+fn a_heap_takes_little_longer_than_with_the_right_number() {
+    let check = |sizes, millis, worst_max, mean_max| {
+        let (worst, mean) = slowdown(sizes, millis);
+        let is_little = worst < worst_max && mean < mean_max;
+        assert!(is_little, "{sizes:?}, {millis} ms: {worst} at worst, {mean} on average");
+    };
+    check(Sizes::Alike, 6e3, 1.3, 1.15);
+    check(Sizes::Alike, 6e4, 1.08, 1.04);
+    check(Sizes::Pattern, 6e4, 1.08, 1.05);
+    check(Sizes::Exponential, 6e4, 1.3, 1.15);
 }
 
 #[test]
 fn it_never_has_far_more_than_help() {
     let every: Vec<u64> = (1..200).map(|tick| tick * TICK_STEPS).collect();
-    for world in [World::of(50.0, 12.0), World { differ: true, ..World::of(80.0, 20.0) }] {
+    for world in [World::of(50.0, 12.0), World { sizes: Sizes::Pattern, ..World::of(80.0, 20.0) }] {
         let most = ceilings(world, &every).into_iter().max().expect("some");
         assert!(f64::from(most) <= 4.0 * world.knee, "{most} for {}", world.knee);
     }
@@ -224,7 +275,7 @@ fn within_eight(world: World) -> [Vec<u32>; 2] {
 
 #[test]
 fn what_bounds_keep_from_it_is_not_asked_for_ever_more() {
-    let plain = World { differ: true, ..World::of(50.0, 1e9) };
+    let plain = World { sizes: Sizes::Pattern, ..World::of(50.0, 1e9) };
     for world in [World { cpu_fill: Some(6.0), ..plain }, World { cpu_fill: Some(30.0), ..plain }] {
         let [before, after] = within_eight(world);
         let most = before.iter().max().expect("some");
@@ -236,8 +287,8 @@ fn what_bounds_keep_from_it_is_not_asked_for_ever_more() {
 
 #[test]
 fn a_ramp_that_bounds_hold_back_sees_a_knee_that_comes_later() {
-    for differ in [false, true] {
-        let [before, after] = within_eight(World { differ, ..World::of(50.0, 1e9) });
+    for sizes in [Sizes::Alike, Sizes::Pattern] {
+        let [before, after] = within_eight(World { sizes, ..World::of(50.0, 1e9) });
         assert!(before[before.len() - 100..].iter().all(|size| 8 <= *size));
         let last = &after[after.len() - 100..];
         assert!(last.iter().all(|size| (3..=6).contains(size)), "{last:?}");

@@ -154,9 +154,37 @@ fn a_knee_that_is_gone_is_forgotten_quickly() {
 
 #[test]
 fn a_limit_that_nobody_needs_is_lifted() {
-    let run = Setting::default().run(&[load(60.0, 20.0), load(30.0, 50.0), load(180.0, 10.0)]);
+    let run = Setting::default().run(&[load(60.0, 20.0), load(30.0, 50.0), load(330.0, 10.0)]);
     assert!(run.at(90.0).is_bound(), "{}", run.line(5.0));
     assert!(!run.last().is_bound(), "{}", run.line(5.0));
+}
+
+#[test]
+fn bursts_that_come_again_meet_the_limit_that_was_found() {
+    Setting::default().everywhere(|setting| {
+        let (quiet, burst) = (load(120.0, 10.0), load(60.0, 50.0));
+        let run = setting.run(&[load(60.0, 20.0), burst, quiet, burst, quiet, burst]);
+        for from in [240.0, 420.0] {
+            let beyond = run.seconds(from, from + 60.0, |moment| *NEAR.end() < moment.ceiling);
+            assert!(beyond <= 1.0, "{beyond} s from {from} s on, {setting:?}{}", run.line(2.0));
+        }
+    });
+}
+
+#[test]
+fn a_knee_that_went_while_nobody_looked_is_forgotten_quickly() {
+    Setting::default().everywhere(|setting| {
+        let gone = |seconds, load| Stage::load(seconds, load);
+        let run = setting.run(&[
+            load(60.0, 20.0),
+            load(60.0, 50.0),
+            gone(120.0, 10.0),
+            gone(60.0, 200.0),
+        ]);
+        let line = run.line(2.0);
+        assert!(200 < run.at(270.0).ceiling, "{setting:?}{line}");
+        assert!(run.late(298.0, 300.0) < 0.001, "{setting:?}{line}");
+    });
 }
 
 #[test]

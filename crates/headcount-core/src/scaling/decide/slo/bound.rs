@@ -6,6 +6,9 @@
 //! is off by more than what is looked for, a few of them together are not. So it follows a knee
 //! that falls. But not far below what a verdict said: tasks that have become bigger would bring it
 //! down to nothing. There it takes a probe to tell.
+//!
+//! While the load is low nothing is learnt of it. It is kept for a few minutes, as most knees are
+//! still there when the load comes back; but then it may grow in large steps from the first.
 
 use std::time::Duration;
 
@@ -29,8 +32,10 @@ const REGROW_GONE: f64 = 40.0;
 const GIVE_WAY: f64 = 0.5;
 /// The share of what a verdict said below which it does not go by itself.
 const UNASKED_MIN: f64 = 0.8;
-/// How long it must be twice what is used before it is lifted.
-const SPARE_SPAN: Duration = Duration::from_secs(60);
+/// How long it must be twice what is used before it is taken for old, and before it is lifted.
+/// Bursts that come every few minutes mostly meet the same knee.
+const STALE_SPAN: Duration = Duration::from_secs(60);
+const SPARE_SPAN: Duration = Duration::from_secs(300);
 /// The share of it that must be busy for a window to tell anything of it.
 const USED_MIN: f64 = 0.9;
 /// No limit grows beyond this.
@@ -91,6 +96,10 @@ impl Bound {
     /// and nothing happened, or because nobody has needed it for long.
     pub(super) fn after(mut self, now: Timestamp, rest: &Rest, measure: &Measure) -> Option<Self> {
         if self.limit < 2.0 * measure.busy {
+            // Old: what set it may be over, so it need not grow with care.
+            if STALE_SPAN <= now.since(self.used) {
+                self.regrow = self.regrow.max(REGROW_MAX);
+            }
             self.used = now;
         }
         let is_early = self.refusal.is_some_and(|refusal| refusal.is_recent(now));
@@ -185,6 +194,21 @@ mod tests {
     #[test]
     fn far_below_a_verdict_it_does_not_go_unasked() {
         check(&[1.5; 9], 32.0..32.001, true);
+    }
+
+    #[test]
+    fn it_is_kept_for_a_few_quiet_minutes_and_then_grows_in_large_steps() {
+        let at = |seconds: u64| Timestamp::from_secs(100 + seconds);
+        let rest = Rest { measure: Measure { count: 2000.0, ..measure(1.0, 10.0) }, proven: None };
+        let bound = Bound::new(at(0), 40.0, None);
+        let (quiet, busy) = (measure(1.0, 4.0), Measure { held: 1.0, ..measure(1.0, 40.0) });
+        let grown_at = |seconds| {
+            let kept = bound.after(at(30), &rest, &quiet).expect("it is kept");
+            kept.after(at(seconds), &rest, &busy).expect("it is in use").limit
+        };
+        assert_eq!((grown_at(59), grown_at(60)), (42.0, 50.0));
+        assert!(bound.after(at(299), &rest, &quiet).is_some());
+        assert_eq!(bound.after(at(300), &rest, &quiet), None, "it is lifted");
     }
 
     #[test]

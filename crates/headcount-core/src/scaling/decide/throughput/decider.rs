@@ -17,6 +17,8 @@ const TASKS_MIN: f64 = 4.0;
 /// Generations that a measure of a settled pool lasts, and tasks in it.
 const GENERATIONS_MIN: f64 = 2.0;
 const TASKS_MIN_SETTLED: f64 = 16.0;
+/// Tasks after which it ends all the same: where they differ so much, the next try may say more.
+const TASKS_MAX_SETTLED: f64 = 1000.0;
 /// Standard errors from which a shortfall counts.
 const Z_MIN: f64 = 1.0;
 /// How much more workers there must be to ask what they brought, on the logarithm.
@@ -68,8 +70,9 @@ pub struct Throughput {
     gain: Option<f64>,
     /// Workers that fill the cores, below which limit, where that ended the ramp.
     filled: Option<(f64, f64)>,
-    /// Until then tasks end that began under another limit, and nothing is measured.
-    settle_until: Timestamp,
+    /// Until so many have ended, those end that began under another limit, and nothing is measured.
+    /// Not a span: in a crowd they take longer than anything that was measured before it.
+    settled_after: u64,
 }
 
 impl Throughput {
@@ -86,7 +89,7 @@ impl Throughput {
             is_sure: false,
             gain: None,
             filled: None,
-            settle_until: Timestamp::ORIGIN,
+            settled_after: 0,
         }
     }
 
@@ -96,7 +99,7 @@ impl Throughput {
         let (ended, well) = self.count(now, pool);
         let measure = match &mut self.generation {
             Some(generation) => generation.add(situation),
-            None if now < self.settle_until => None,
+            None if self.completed < self.settled_after => None,
             None => {
                 self.generation = Some(Generation::begin(now, pool));
                 None
@@ -126,8 +129,9 @@ impl Throughput {
             || pool.counters.failed < self.failed
         {
             self.generation = None;
-            (self.quiet_since, self.settle_until) = (now, now);
+            self.quiet_since = now;
             (self.completed, self.failed) = (pool.counters.completed, pool.counters.failed);
+            self.settled_after = self.completed;
             if let Some(settled) = &mut self.settled {
                 settled.begin_anew(now);
             }
@@ -151,9 +155,10 @@ impl Throughput {
         let complete = measure.filter(|m| m.busy.max(TASKS_MIN) <= m.count);
         if let Some(measure) = complete {
             self.generation = Some(Generation::begin(now, pool));
-            let held = Some(f64::from(pool.ceiling)).filter(|_| self.is_held_back(pool, &measure));
-            if let Some(limit) = self.judged(&measure).or(held) {
-                self.settle(now, Settled::beyond(now, limit));
+            let is_held_back = self.is_held_back(pool, &measure);
+            let held = is_held_back.then(|| Settled::beyond(now, f64::from(pool.ceiling)));
+            if let Some(settled) = self.judged(now, &measure).or(held) {
+                self.settle(pool, settled);
                 return;
             }
         }
@@ -175,7 +180,7 @@ impl Throughput {
             Some(fill) if fill + 0.5 < ramp => {
                 self.filled = Some((fill, ramp));
                 let limit = fill.max(f64::from(self.config.start));
-                self.settle(now, Settled::at(now, limit));
+                self.settle(pool, Settled::at(now, limit));
             }
             _ => self.ramp = ramp.min(LIMIT_MAX),
         }
@@ -189,7 +194,7 @@ impl Throughput {
     }
 
     /// Where to stop, if a generation says so.
-    fn judged(&mut self, measure: &Measure) -> Option<f64> {
+    fn judged(&mut self, now: Timestamp, measure: &Measure) -> Option<Settled> {
         let Some(peak) = self.peak else {
             self.peak = Some(*measure);
             return None;
@@ -198,7 +203,7 @@ impl Throughput {
         let is_refused = peak.error_rate + REFUSED_MIN < measure.error_rate;
         if is_refused {
             self.gain = Some(0.0);
-            return Some(measure.useful(&peak).max(1.0));
+            return Some(Settled::beyond(now, measure.useful(&peak).max(1.0)));
         }
         let shortfall = self.config.gain_min * step - gain;
         if shortfall <= 0.0 {
@@ -206,12 +211,17 @@ impl Throughput {
             self.is_sure = STEP_MIN <= step && SURE_GAIN_MIN * step <= gain;
             return None;
         }
-        self.is_sure = false;
+        let was_sure = std::mem::take(&mut self.is_sure);
         if step < STEP_MIN || shortfall < Z_MIN * measure.noise(&peak) {
             return None;
         }
         self.gain = Some(gain / step);
-        Some(peak.busy.max(measure.useful(&peak)) * SLACK)
+        let useful = measure.useful(&peak);
+        // Those of the peak all helped, so more are tried first; else the knee is rather below.
+        Some(match was_sure && useful <= peak.busy {
+            true => Settled::at(now, peak.busy * SLACK),
+            false => Settled::beyond(now, peak.busy.max(useful) * SLACK),
+        })
     }
 
     /// Others hold the ceiling below the ramp, so no generation will say what more would bring,
@@ -234,10 +244,14 @@ impl Throughput {
         if self.is_sure { SURE_PER_TASK } else { 1.0 }
     }
 
-    fn settle(&mut self, now: Timestamp, settled: Settled) {
-        let span = self.peak.map_or(0.0, |peak| peak.service());
-        self.settle_until = now + Duration::try_from_secs_f64(span).unwrap_or_default();
+    fn settle(&mut self, pool: &PoolSnapshot, settled: Settled) {
         self.settled = Some(settled);
+        self.leave_the_past(pool);
+    }
+
+    /// The limit is about to change: whatever is at work began under another one.
+    fn leave_the_past(&mut self, pool: &PoolSnapshot) {
+        self.settled_after = self.completed.saturating_add(u64::from(pool.busy));
         self.generation = None;
     }
 
@@ -249,7 +263,8 @@ impl Throughput {
         let Some(generation) = self.generation else { return };
         let span = Duration::try_from_secs_f64(measure.service()).unwrap_or(Duration::MAX);
         let lasted = now.since(generation.begun);
-        let enough = (GENERATIONS_MIN * measure.busy).max(TASKS_MIN_SETTLED);
+        let seen = measure.tasks_to_see(settled.step()).min(TASKS_MAX_SETTLED);
+        let enough = (GENERATIONS_MIN * measure.busy).max(TASKS_MIN_SETTLED).max(seen);
         if measure.count < enough || lasted < span.saturating_mul(2) {
             return;
         }
@@ -264,8 +279,7 @@ impl Throughput {
             (None, _) => Self::rested(now, &measure, &mut settled, pool.ceiling),
         }
         if whole(settled.cap()) != whole(was.cap()) {
-            self.generation = None;
-            self.settle_until = now + span;
+            self.leave_the_past(pool);
         }
         self.settled = Some(settled);
     }
@@ -327,14 +341,16 @@ impl Decider for Throughput {
     fn save(&self, notes: &mut Notes) {
         (self.ramp, (self.settled, self.generation)).write(notes);
         (self.quiet_since, (self.completed, self.failed)).write(notes);
-        (self.peak, (self.is_sure, (self.gain, (self.filled, self.settle_until)))).write(notes);
+        (self.peak, (self.is_sure, (self.gain, (self.filled, self.settled_after)))).write(notes);
     }
 
     fn load(&mut self, notes: &mut NotesReader<'_>) -> Option<()> {
         (self.ramp, (self.settled, self.generation)) = Noted::read(notes)?;
         (self.quiet_since, (self.completed, self.failed)) = Noted::read(notes)?;
-        (self.peak, (self.is_sure, (self.gain, (self.filled, self.settle_until)))) =
+        (self.peak, (self.is_sure, (self.gain, (self.filled, self.settled_after)))) =
             Noted::read(notes)?;
-        (1.0..=LIMIT_MAX).contains(&self.ramp).then_some(())
+        let waits_for = self.settled_after.saturating_sub(self.completed);
+        let is_sound = (1.0..=LIMIT_MAX).contains(&self.ramp) && u32::try_from(waits_for).is_ok();
+        is_sound.then_some(())
     }
 }

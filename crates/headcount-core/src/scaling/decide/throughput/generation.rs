@@ -121,6 +121,12 @@ impl Measure {
         (self.log_variance / self.count + before.log_variance / before.count).sqrt()
     }
 
+    /// How many tasks it takes to see a `step` of the workers: the error of a gain is then half of
+    /// it.
+    pub(super) fn tasks_to_see(&self, step: f64) -> f64 {
+        8.0 * self.log_variance / step.powi(2)
+    }
+
     fn is_sound(&self) -> bool {
         let numbers = [self.busy, self.good_per_second, self.log_mean, self.log_variance];
         numbers.iter().all(|number| number.is_finite())

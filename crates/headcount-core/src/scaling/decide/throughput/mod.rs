@@ -20,8 +20,9 @@
 //!   says so as the external reading `cpu_fill`, and the ramp ends there without having to try.
 //! - *Blind*: before anything has ended nothing is known. While nothing ends and the processors are
 //!   idle (external reading `cpu_busy`) it doubles every `blind_span`, up to `blind_max`.
-//! - *Trying*: a quarter more, then a fifth fewer, each for as long as it takes to tell; ever more
-//!   seldom while it finds nothing.
+//! - *Trying*: a quarter more, then a fifth fewer, each for as long as it takes to tell; in smaller
+//!   steps and ever more seldom while it finds nothing. Tasks that began under another limit tell
+//!   of that one: what a change brings is measured once as many have ended as were at work.
 //!
 //! # What it cannot do
 //!
@@ -30,7 +31,7 @@
 //!   the time of one task.
 //! - Tasks that grow longer in the order in which they come look like a knee, until a try says
 //!   otherwise.
-//! - Two workers too many or too few of a few are within the noise.
+//! - A worker too many or too few is within the noise where tasks differ.
 
 mod config;
 mod decider;

@@ -8,13 +8,14 @@ use crate::scaling::notes::{Noted, Notes, NotesReader};
 
 /// No limit grows beyond this.
 pub(super) const LIMIT_MAX: f64 = 1e12;
-/// How far a try goes: a quarter more, a fifth fewer.
-const UP: f64 = 1.25;
-const DOWN: f64 = 0.8;
+/// How far a try goes at first, as a factor: a quarter more, a fifth fewer. Where neither helps it
+/// goes half as far, down to the least.
+const STRIDE: f64 = 1.25;
+const STRIDE_MIN: f64 = 1.05;
 /// A try that would leave fewer than this share is none.
 const DOWN_LEAST: f64 = 0.6;
 /// A try that found something is followed by one that goes further, at most this far.
-const UP_MAX: f64 = 2.0;
+const STRIDE_MAX: f64 = 2.0;
 const FURTHER: f64 = 1.2;
 /// The pause after tries that found nothing: at first, and at most.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
@@ -49,7 +50,7 @@ impl Settled {
     pub(super) fn at(now: Timestamp, limit: f64) -> Self {
         let limit = limit.clamp(1.0, LIMIT_MAX);
         let (pause, next_try) = (PAUSE_MIN, now);
-        Self { limit, base: None, trying: None, way: Way::Up, stride: UP, next_try, pause }
+        Self { limit, base: None, trying: None, way: Way::Up, stride: STRIDE, next_try, pause }
     }
 
     /// The same after a ramp that went too far: fewer are tried first.
@@ -60,6 +61,11 @@ impl Settled {
     /// The most workers that may be now.
     pub(super) fn cap(&self) -> f64 {
         self.trying.unwrap_or(self.limit)
+    }
+
+    /// How far a try goes, on the logarithm.
+    pub(super) fn step(&self) -> f64 {
+        self.stride.ln()
     }
 
     /// Takes in a measure at the limit, or at the ceiling in force where others hold it lower, and
@@ -74,7 +80,7 @@ impl Settled {
             // What is allowed already is not in force: there is nothing to ask for.
             Way::Up if ceiling < whole(self.limit) => return self.untested(now),
             Way::Up => (self.limit * self.stride).max(self.limit + 1.0).min(LIMIT_MAX),
-            Way::Down => (from * DOWN).min(from - 1.0),
+            Way::Down => (from / self.stride).min(from - 1.0),
         };
         // Of two workers one is no small step.
         match next < from * DOWN_LEAST {
@@ -100,9 +106,10 @@ impl Settled {
     /// help: a longer pause.
     pub(super) fn untested(&mut self, now: Timestamp) {
         self.trying = None;
-        self.stride = UP;
+        let stride = self.stride.min(STRIDE);
         self.pause = self.pause.saturating_mul(2).min(PAUSE_MAX);
         self.turn(now);
+        self.stride = stride;
     }
 
     /// Takes in what a try measured that got as far as `limit`: by how much more got done, of what
@@ -113,25 +120,30 @@ impl Settled {
         let is_better = gain_min * measure.step(&base) < measure.gain(&base);
         if is_better {
             (self.limit, self.base) = (limit, None);
-            self.stride = (self.stride * FURTHER).min(UP_MAX);
+            self.stride = match self.stride < STRIDE {
+                true => self.stride.powi(2).min(STRIDE),
+                false => (self.stride * FURTHER).min(STRIDE_MAX),
+            };
             self.pause = PAUSE_MIN;
             self.next_try = now;
             return;
         }
-        self.stride = UP;
+        self.stride = self.stride.min(STRIDE);
         if self.way == Way::Up && base.error_rate + REFUSED_MIN < measure.error_rate {
             self.pause = self.pause.saturating_mul(REFUSED_TIMES).min(PAUSE_MAX);
         }
         self.turn(now);
     }
 
-    /// Nothing was found this way: the other way next. After both, a longer pause.
+    /// Nothing was found this way: the other way next. After both a smaller step, and a longer
+    /// pause.
     fn turn(&mut self, now: Timestamp) {
         self.next_try = now + self.pause;
         match self.way {
             Way::Up => self.way = Way::Down,
             Way::Down => {
                 self.way = Way::Up;
+                self.stride = self.stride.sqrt().max(STRIDE_MIN);
                 self.pause = self.pause.saturating_mul(2).min(PAUSE_MAX);
             }
         }
@@ -169,7 +181,7 @@ impl Noted for Settled {
         let way = if is_up { Way::Up } else { Way::Down };
         let is_limit = |limit: f64| (1.0..=LIMIT_MAX).contains(&limit);
         let is_sound = is_limit(limit) && trying.is_none_or(is_limit);
-        let is_sound = is_sound && (UP..=UP_MAX).contains(&stride);
+        let is_sound = is_sound && (STRIDE_MIN..=STRIDE_MAX).contains(&stride);
         Some(Self { limit, base, trying, way, stride, next_try, pause }).filter(|_| is_sound)
     }
 }
