@@ -185,12 +185,24 @@ fn workers_that_help_are_there_within_seven_tasks() {
     );
 }
 
+/// In the second around each of some milliseconds, the ceiling usually lies within bounds: a try,
+/// which is short, may go beyond them.
+fn check_usual(world: World, expected: &[(u64, std::ops::RangeInclusive<u32>)]) {
+    for (at, range) in expected {
+        let ticks: Vec<u64> = (at - 500..at + 500).filter(|n| n % TICK_STEPS == 0).collect();
+        let mut seen = ceilings(world, &ticks);
+        seen.sort_unstable();
+        let usual = seen[seen.len() / 2];
+        assert!(range.contains(&usual), "{usual} around {at} ms, expected {range:?}; {seen:?}");
+    }
+}
+
 #[test]
 fn it_stops_at_a_knee_and_stays_there() {
-    check(World::of(50.0, 12.0), &[(1500, 10..=24), (5000, 10..=18), (20_000, 10..=18)]);
+    check_usual(World::of(50.0, 12.0), &[(1500, 10..=24), (5000, 10..=18), (20_000, 10..=18)]);
     let crowd = World { steepness: 1.5, ..World::of(50.0, 12.0) };
-    check(crowd, &[(1500, 10..=24), (5000, 10..=16), (20_000, 10..=16)]);
-    check(World { sizes: Sizes::Pattern, ..crowd }, &[(5000, 9..=18), (20_000, 9..=18)]);
+    check_usual(crowd, &[(1500, 10..=24), (5000, 10..=16), (20_000, 10..=16)]);
+    check_usual(World { sizes: Sizes::Pattern, ..crowd }, &[(5000, 9..=18), (20_000, 9..=18)]);
 }
 
 /// How many times as long a heap takes as with as many workers as the knee says, which is `millis`;
@@ -216,8 +228,8 @@ fn a_heap_takes_little_longer_than_with_the_right_number() {
         let is_little = worst < worst_max && mean < mean_max;
         assert!(is_little, "{sizes:?}, {millis} ms: {worst} at worst, {mean} on average");
     };
-    check(Sizes::Alike, 6e3, 1.3, 1.15);
-    check(Sizes::Alike, 6e4, 1.08, 1.04);
+    check(Sizes::Alike, 6e3, 1.2, 1.13);
+    check(Sizes::Alike, 6e4, 1.06, 1.03);
     check(Sizes::Pattern, 6e4, 1.08, 1.05);
     check(Sizes::Exponential, 6e4, 1.3, 1.15);
 }

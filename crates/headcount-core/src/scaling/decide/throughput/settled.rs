@@ -14,7 +14,7 @@ const STRIDE: f64 = 1.25;
 const STRIDE_MIN: f64 = 1.05;
 /// A try that would leave fewer than this share is none.
 const DOWN_LEAST: f64 = 0.6;
-/// A try that found something is followed by one that goes further, at most this far.
+/// A try that found something is followed by one that goes further up, at most this far.
 const STRIDE_MAX: f64 = 2.0;
 const FURTHER: f64 = 1.2;
 /// The pause after tries that found nothing: at first, and at most.
@@ -32,6 +32,15 @@ pub(super) enum Way {
     Down,
 }
 
+impl Way {
+    fn other(self) -> Self {
+        match self {
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
+        }
+    }
+}
+
 /// The limit that was found, and what is tried next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Settled {
@@ -43,13 +52,14 @@ pub(super) struct Settled {
     way: Way,
     stride: f64,
     next_try: Timestamp,
+    /// None before anything was tried: the second try follows the first at once.
     pause: Duration,
 }
 
 impl Settled {
     pub(super) fn at(now: Timestamp, limit: f64) -> Self {
         let limit = limit.clamp(1.0, LIMIT_MAX);
-        let (pause, next_try) = (PAUSE_MIN, now);
+        let (pause, next_try) = (Duration::ZERO, now);
         Self { limit, base: None, trying: None, way: Way::Up, stride: STRIDE, next_try, pause }
     }
 
@@ -107,7 +117,7 @@ impl Settled {
     pub(super) fn untested(&mut self, now: Timestamp) {
         self.trying = None;
         let stride = self.stride.min(STRIDE);
-        self.pause = self.pause.saturating_mul(2).min(PAUSE_MAX);
+        self.pause = longer(self.pause, 2);
         self.turn(now);
         self.stride = stride;
     }
@@ -120,9 +130,11 @@ impl Settled {
         let is_better = gain_min * measure.step(&base) < measure.gain(&base);
         if is_better {
             (self.limit, self.base) = (limit, None);
-            self.stride = match self.stride < STRIDE {
-                true => self.stride.powi(2).min(STRIDE),
-                false => (self.stride * FURTHER).min(STRIDE_MAX),
+            self.stride = match self.way {
+                _ if self.stride < STRIDE => self.stride.powi(2).min(STRIDE),
+                Way::Up => (self.stride * FURTHER).min(STRIDE_MAX),
+                // Too few cost more than too many.
+                Way::Down => STRIDE,
             };
             self.pause = PAUSE_MIN;
             self.next_try = now;
@@ -130,7 +142,7 @@ impl Settled {
         }
         self.stride = self.stride.min(STRIDE);
         if self.way == Way::Up && base.error_rate + REFUSED_MIN < measure.error_rate {
-            self.pause = self.pause.saturating_mul(REFUSED_TIMES).min(PAUSE_MAX);
+            self.pause = longer(self.pause, REFUSED_TIMES);
         }
         self.turn(now);
     }
@@ -139,12 +151,15 @@ impl Settled {
     /// pause.
     fn turn(&mut self, now: Timestamp) {
         self.next_try = now + self.pause;
-        match self.way {
-            Way::Up => self.way = Way::Down,
+        let is_first = self.pause.is_zero();
+        let was = self.way;
+        self.way = was.other();
+        match was {
+            _ if is_first => self.pause = PAUSE_MIN,
+            Way::Up => {}
             Way::Down => {
-                self.way = Way::Up;
                 self.stride = self.stride.sqrt().max(STRIDE_MIN);
-                self.pause = self.pause.saturating_mul(2).min(PAUSE_MAX);
+                self.pause = longer(self.pause, 2);
             }
         }
     }
@@ -152,7 +167,7 @@ impl Settled {
     /// Failures rose without more workers: fewer, at once.
     pub(super) fn refused(&mut self, now: Timestamp, limit: f64) {
         let limit = limit.clamp(1.0, self.limit.max(1.0));
-        let pause = self.pause.saturating_mul(REFUSED_TIMES).min(PAUSE_MAX);
+        let pause = longer(self.pause, REFUSED_TIMES);
         *self = Self { pause, next_try: now + pause, ..Self::at(now, limit) };
     }
 
@@ -184,6 +199,11 @@ impl Noted for Settled {
         let is_sound = is_sound && (STRIDE_MIN..=STRIDE_MAX).contains(&stride);
         Some(Self { limit, base, trying, way, stride, next_try, pause }).filter(|_| is_sound)
     }
+}
+
+/// A pause that is so many times as long.
+fn longer(pause: Duration, times: u32) -> Duration {
+    pause.max(PAUSE_MIN).saturating_mul(times).min(PAUSE_MAX)
 }
 
 /// So many workers in whole ones.
