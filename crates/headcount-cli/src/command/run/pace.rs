@@ -12,7 +12,7 @@ const ENDS: u64 = 20;
 const SPAN_MAX: Duration = Duration::from_secs(60);
 /// The shortest span that a rate is taken over.
 const SPAN_MIN: Duration = Duration::from_secs(1);
-/// How far apart moments are that are remembered: twice as many fit into the longest span.
+/// How far apart moments are that are remembered: three hundred fit into the longest span.
 const APART: Duration = Duration::from_millis(200);
 
 /// How many jobs end a second, of late.

@@ -52,9 +52,7 @@ impl Report {
         let why = if self.why.is_empty() { String::new() } else { format!(" ({})", self.why) };
         parts.join(", ") + &why
     }
-}
 
-impl Report {
     /// How long it still takes. Once all are at work, it takes as long as the longest of them, and
     /// how many ended before says nothing of that.
     fn left(&self) -> Option<String> {
