@@ -56,6 +56,8 @@ struct Plant {
     tasks: Vec<(f64, u64)>,
     /// Steps that it takes to hire one.
     hiring: u64,
+    /// Steps from one tick to the next.
+    tick_steps: u64,
     now: u64,
     begun: u64,
     dice: Dice,
@@ -66,7 +68,8 @@ impl Plant {
         let pool = PoolSnapshot::of(Staffing::between(1, 1));
         let pool = PoolSnapshot { service_logs: Some(LogSums::default()), queued: 100, ..pool };
         let dice = Dice::new(7);
-        Self { world, pool, tasks: Vec::new(), hiring: 0, now: 0, begun: 0, dice }
+        let (tasks, tick_steps) = (Vec::new(), TICK_STEPS);
+        Self { world, pool, tasks, hiring: 0, tick_steps, now: 0, begun: 0, dice }
     }
 
     fn step(&mut self) {
@@ -102,7 +105,7 @@ impl Plant {
     /// One step, and what follows from it when it is time for a tick.
     fn step_under(&mut self, autoscaler: &mut Autoscaler) {
         self.step();
-        if self.now.is_multiple_of(TICK_STEPS) {
+        if self.now.is_multiple_of(self.tick_steps) {
             self.tick_under(autoscaler);
         }
     }
@@ -208,17 +211,21 @@ fn it_stops_at_a_knee_and_stays_there() {
     check_usual(World { sizes: Sizes::Pattern, ..crowd }, &[(5000, 9..=18), (20_000, 9..=18)]);
 }
 
-/// How many times as long a heap takes as with as many workers as the knee says, which is `millis`;
-/// at worst and on average over many knees.
+/// How many times as long a heap takes as with as many workers as the knee says, which is `millis`.
+fn slowdown_of(mut plant: Plant, millis: f64) -> f64 {
+    let heap = millis * plant.world.knee / plant.world.service;
+    let mut autoscaler = autoscaler();
+    while (plant.pool.counters.completed as f64) < heap {
+        plant.step_under(&mut autoscaler);
+    }
+    plant.now as f64 / millis
+}
+
+/// The same at worst and on average over many knees.
 fn slowdown(sizes: Sizes, millis: f64) -> (f64, f64) {
     let slowdowns = (6..=32).map(|knee| {
         let world = World { steepness: 1.5, sizes, ..World::of(50.0, f64::from(knee)) };
-        let heap = millis * world.knee / world.service;
-        let (mut plant, mut autoscaler) = (Plant::new(world), autoscaler());
-        while (plant.pool.counters.completed as f64) < heap {
-            plant.step_under(&mut autoscaler);
-        }
-        plant.now as f64 / millis
+        slowdown_of(Plant::new(world), millis)
     });
     let all: Vec<f64> = slowdowns.collect();
     (all.iter().copied().fold(0.0, f64::max), all.iter().sum::<f64>() / all.len() as f64)
@@ -235,6 +242,27 @@ fn a_heap_takes_little_longer_than_with_the_right_number() {
     check(Sizes::Alike, 6e4, 1.06, 1.03);
     check(Sizes::Pattern, 6e4, 1.08, 1.05);
     check(Sizes::Exponential, 6e4, 1.3, 1.15);
+}
+
+#[test]
+fn tasks_that_differ_seldom_end_the_ramp_by_chance() {
+    let world = World { sizes: Sizes::Exponential, ..World::of(100.0, 140.0) };
+    let slowdowns = (0..40).map(|seed| {
+        // As often as a driver looks while something happens.
+        let plant = Plant { tick_steps: 6, dice: Dice::new(seed), ..Plant::new(world) };
+        slowdown_of(plant, 3e3)
+    });
+    let mut all: Vec<f64> = slowdowns.collect();
+    all.sort_by(f64::total_cmp);
+    let mean = all.iter().sum::<f64>() / all.len() as f64;
+    assert!(all[36] < 1.3 && mean < 1.4, "{mean} on average of {all:?}");
+}
+
+#[test]
+fn a_generation_is_over_when_its_tasks_are() {
+    let plant = Plant { tick_steps: 6, ..Plant::new(World::of(100.0, 140.0)) };
+    let slowdown = slowdown_of(plant, 2e3);
+    assert!(slowdown < 1.22, "{slowdown}: four, twelve, thirty-six and enough");
 }
 
 #[test]

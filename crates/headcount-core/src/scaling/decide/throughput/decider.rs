@@ -12,15 +12,18 @@ use crate::{
     Comparison, Evidence, Name, PoolSnapshot, Proposal, Reason, Situation, Staffing, Timestamp,
 };
 
-/// Tasks in the first generations, which would otherwise be of one or two.
-const TASKS_MIN: f64 = 4.0;
+/// The share of those at work, on average, that have ended when a generation is over. Not all:
+/// whoever began as the last ones ended counts among those at work, and would hold it up until the
+/// next ones end.
+const TURN_MIN: f64 = 0.8;
 /// Generations that a measure of a settled pool lasts, and tasks in it.
 const GENERATIONS_MIN: f64 = 2.0;
 const TASKS_MIN_SETTLED: f64 = 16.0;
 /// Tasks after which it ends all the same: where they differ so much, the next try may say more.
 const TASKS_MAX_SETTLED: f64 = 1000.0;
-/// Standard errors from which a shortfall counts.
-const Z_MIN: f64 = 1.0;
+/// Turns of all at work after which a generation is over that is still in doubt: a settled pool
+/// finds out by trying.
+const TURNS_MAX: f64 = 5.0;
 /// How much more workers there must be to ask what they brought, on the logarithm.
 const STEP_MIN: f64 = 0.2;
 /// The share of the workers that must be busy for their number to be what holds the pool.
@@ -29,13 +32,14 @@ const FULL: f64 = 0.8;
 const CPU_BUSY_MAX: f64 = 0.75;
 /// Where the ramp stops, a little more than was of use: to be right on average, not at most.
 const SLACK: f64 = 1.05;
-/// How far the ramp goes beyond the busy workers of the best generation before the next one.
-const AHEAD_MAX: f64 = 2.5;
-/// The share of its growth that must be seen in throughput for the ramp to hurry: nearly all.
-const SURE_GAIN_MIN: f64 = 0.9;
-/// How many more begin for every task that ends, and how far ahead that goes, where it hurries.
-const SURE_PER_TASK: f64 = 2.0;
-const SURE_AHEAD_MAX: f64 = 3.0;
+/// The share of its growth that was seen in throughput, where nearly all of it was.
+const SHARE_SURE: f64 = 0.9;
+/// The same where too little was asked for to tell.
+const SHARE_UNKNOWN: f64 = 0.5;
+/// How many more begin for every task that ends, and how far beyond the busy workers of the best
+/// generation that goes, where all of the last growth was seen in throughput: up to three times as
+/// many. Where less was seen, it goes less far.
+const MORE_MAX: f64 = 2.0;
 
 /// More workers for as long as more gets done.
 ///
@@ -64,8 +68,8 @@ pub struct Throughput {
     failed: u64,
     /// The best generation so far.
     peak: Option<Measure>,
-    /// Whether that one brought nearly all of what its growth could bring.
-    is_sure: bool,
+    /// How much of its growth that one brought in throughput, at most all of it.
+    share: f64,
     /// The gain that ended the ramp, or that was tried last, of one that was asked for.
     gain: Option<f64>,
     /// Workers that fill the cores, below which limit, where that ended the ramp.
@@ -73,6 +77,14 @@ pub struct Throughput {
     /// Until so many have ended, those end that began under another limit, and nothing is measured.
     /// Not a span: in a crowd they take longer than anything that was measured before it.
     settled_after: u64,
+}
+
+/// What a generation says of the ramp.
+enum Verdict {
+    GoOn,
+    Stop(Settled),
+    /// Too little to tell; the generation goes on.
+    Undecided,
 }
 
 impl Throughput {
@@ -86,7 +98,7 @@ impl Throughput {
             completed: 0,
             failed: 0,
             peak: None,
-            is_sure: false,
+            share: SHARE_UNKNOWN,
             gain: None,
             filled: None,
             settled_after: 0,
@@ -152,14 +164,18 @@ impl Throughput {
     /// The ramp: one more for every task that ended well, and a look at every generation.
     fn climb(&mut self, situation: &Situation<'_>, measure: Option<Measure>, ended: (u64, u64)) {
         let (now, pool) = (situation.now(), situation.pool());
-        let complete = measure.filter(|m| m.busy.max(TASKS_MIN) <= m.count);
+        let share = self.share;
+        let complete = measure.filter(|m| (TURN_MIN * m.busy).max(m.tasks_min()) <= m.count);
         if let Some(measure) = complete {
-            self.generation = Some(Generation::begin(now, pool));
             let is_held_back = self.is_held_back(pool, &measure);
-            let held = is_held_back.then(|| Settled::beyond(now, f64::from(pool.ceiling)));
-            if let Some(settled) = self.judged(now, &measure).or(held) {
-                self.settle(pool, settled);
-                return;
+            match self.judged(now, &measure) {
+                Verdict::Stop(settled) => return self.settle(pool, settled),
+                _ if is_held_back => {
+                    let held = Settled::beyond(now, f64::from(pool.ceiling));
+                    return self.settle(pool, held);
+                }
+                Verdict::Undecided => {}
+                Verdict::GoOn => self.generation = Some(Generation::begin(now, pool)),
             }
         }
         let in_force = f64::from(pool.ceiling);
@@ -170,7 +186,9 @@ impl Throughput {
             }
             // More than were in force cannot be asked for on the word of those.
             (_, well) => {
-                let more = self.per_task() * well as f64;
+                // Those that ended before this was known bring as many as those after.
+                let late = complete.map_or(0.0, |m| (self.share - share).max(0.0) * m.count);
+                let more = MORE_MAX * (self.share * well as f64 + late);
                 (self.ramp + more).min(in_force * 2.0).min(self.ahead_max())
             }
         };
@@ -193,32 +211,44 @@ impl Throughput {
             && cpu_busy.is_some_and(|busy| busy < CPU_BUSY_MAX)
     }
 
-    /// Where to stop, if a generation says so.
-    fn judged(&mut self, now: Timestamp, measure: &Measure) -> Option<Settled> {
+    /// What a generation says of the ramp.
+    fn judged(&mut self, now: Timestamp, measure: &Measure) -> Verdict {
         let Some(peak) = self.peak else {
             self.peak = Some(*measure);
-            return None;
+            // Nothing speaks against the first ones, as they are few.
+            self.share = 1.0;
+            return Verdict::GoOn;
         };
-        let (step, gain) = (measure.step(&peak), measure.gain(&peak));
+        let (step, gain) = (measure.step(&peak), measure.first_gain(&peak));
         let is_refused = peak.error_rate + REFUSED_MIN < measure.error_rate;
         if is_refused {
             self.gain = Some(0.0);
-            return Some(Settled::beyond(now, measure.useful(&peak).max(1.0)));
+            return Verdict::Stop(Settled::beyond(now, measure.useful(&peak).max(1.0)));
         }
         let shortfall = self.config.gain_min * step - gain;
         if shortfall <= 0.0 {
             self.peak = Some(*measure);
-            self.is_sure = STEP_MIN <= step && SURE_GAIN_MIN * step <= gain;
-            return None;
+            // Of both ways to count the lesser, as more will be asked for on its word.
+            let seen = gain.min(measure.counted_gain(&peak)) / step;
+            self.share = match step < STEP_MIN {
+                true => SHARE_UNKNOWN,
+                false => seen.clamp(self.config.gain_min, 1.0),
+            };
+            return Verdict::GoOn;
         }
-        let was_sure = std::mem::take(&mut self.is_sure);
-        if step < STEP_MIN || shortfall < Z_MIN * measure.noise(&peak) {
-            return None;
+        if step < STEP_MIN {
+            self.share = SHARE_UNKNOWN;
+            return Verdict::GoOn;
         }
+        let is_short = measure.count < TURNS_MAX * measure.busy.max(measure.tasks_min());
+        if is_short && shortfall < measure.first_doubt(&peak) {
+            return Verdict::Undecided;
+        }
+        let was_sure = SHARE_SURE <= self.share;
         self.gain = Some(gain / step);
         let useful = measure.useful(&peak);
         // Those of the peak all helped, so more are tried first; else the knee is rather below.
-        Some(match was_sure && useful <= peak.busy {
+        Verdict::Stop(match was_sure && useful <= peak.busy {
             true => Settled::at(now, peak.busy * SLACK),
             false => Settled::beyond(now, peak.busy.max(useful) * SLACK),
         })
@@ -229,19 +259,13 @@ impl Throughput {
     fn is_held_back(&self, pool: &PoolSnapshot, measure: &Measure) -> bool {
         let Some(peak) = &self.peak else { return false };
         let lost = measure.step(peak).min(0.0) - measure.gain(peak);
-        pool.ceiling < whole(self.ramp) && STEP_MIN + Z_MIN * measure.noise(peak) < lost
+        pool.ceiling < whole(self.ramp) && STEP_MIN + measure.noise(peak) < lost
     }
 
     /// As far as the ramp may go on what is known so far.
     fn ahead_max(&self) -> f64 {
         let begin = f64::from(self.config.start.max(1)) * 2.0;
-        let ahead = if self.is_sure { SURE_AHEAD_MAX } else { AHEAD_MAX };
-        self.peak.map_or(begin, |peak| peak.busy * ahead).max(begin)
-    }
-
-    /// How many more may begin for one task that ended well.
-    fn per_task(&self) -> f64 {
-        if self.is_sure { SURE_PER_TASK } else { 1.0 }
+        self.peak.map_or(begin, |peak| peak.busy * (1.0 + MORE_MAX * self.share)).max(begin)
     }
 
     fn settle(&mut self, pool: &PoolSnapshot, settled: Settled) {
@@ -341,16 +365,16 @@ impl Decider for Throughput {
     fn save(&self, notes: &mut Notes) {
         (self.ramp, (self.settled, self.generation)).write(notes);
         (self.quiet_since, (self.completed, self.failed)).write(notes);
-        (self.peak, (self.is_sure, (self.gain, (self.filled, self.settled_after)))).write(notes);
+        (self.peak, (self.share, (self.gain, (self.filled, self.settled_after)))).write(notes);
     }
 
     fn load(&mut self, notes: &mut NotesReader<'_>) -> Option<()> {
         (self.ramp, (self.settled, self.generation)) = Noted::read(notes)?;
         (self.quiet_since, (self.completed, self.failed)) = Noted::read(notes)?;
-        (self.peak, (self.is_sure, (self.gain, (self.filled, self.settled_after)))) =
+        (self.peak, (self.share, (self.gain, (self.filled, self.settled_after)))) =
             Noted::read(notes)?;
         let waits_for = self.settled_after.saturating_sub(self.completed);
         let is_sound = (1.0..=LIMIT_MAX).contains(&self.ramp) && u32::try_from(waits_for).is_ok();
-        is_sound.then_some(())
+        (is_sound && (0.0..=1.0).contains(&self.share)).then_some(())
     }
 }

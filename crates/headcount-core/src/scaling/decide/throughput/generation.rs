@@ -11,6 +11,12 @@ use crate::{LogSums, Situation, Timestamp};
 
 /// No log-mean is better known than by this spread of single tasks.
 const LOG_VARIANCE_MIN: f64 = 0.002;
+/// From this spread on tasks differ: by half, up or down.
+const LOG_VARIANCE_VARIED: f64 = 0.2;
+/// Tasks in the first generations, which would otherwise be of one or two; and where tasks differ,
+/// as the luck of four would be taken for speed.
+const TASKS_MIN: f64 = 4.0;
+const TASKS_MIN_VARIED: f64 = 12.0;
 
 /// What was counted when a generation began, and since.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,7 +114,37 @@ impl Measure {
         if self.error_rate == 0.0 && before.error_rate == 0.0 {
             return self.step(before) - (self.log_mean - before.log_mean);
         }
+        self.counted_gain(before)
+    }
+
+    /// The same on the ramp, where all of them began together: of tasks that differ the short ones
+    /// end first, so what those took says too little, and they are counted.
+    pub(super) fn first_gain(&self, before: &Self) -> f64 {
+        match self.varies_as(before) {
+            true => self.counted_gain(before),
+            false => self.gain(before),
+        }
+    }
+
+    /// How many more ended well in a second than in `before`, on the logarithm.
+    pub(super) fn counted_gain(&self, before: &Self) -> f64 {
         (self.good_per_second.max(1e-9) / before.good_per_second.max(1e-9)).ln()
+    }
+
+    /// Whether the tasks of both differ. That is for `before` to say, as beyond a knee all do,
+    /// unless it had too few for that.
+    fn varies_as(&self, before: &Self) -> bool {
+        before.is_varied() || (self.is_varied() && before.count < TASKS_MIN_VARIED)
+    }
+
+    /// Whether tasks differ, by half or more.
+    fn is_varied(&self) -> bool {
+        LOG_VARIANCE_VARIED <= self.log_variance
+    }
+
+    /// How many tasks a generation of the ramp has at least.
+    pub(super) fn tasks_min(&self) -> f64 {
+        if self.is_varied() { TASKS_MIN_VARIED } else { TASKS_MIN }
     }
 
     /// How many more workers were busy than in `before`, on the logarithm.
@@ -119,6 +155,15 @@ impl Measure {
     /// The standard error of a gain over `before`.
     pub(super) fn noise(&self, before: &Self) -> f64 {
         (self.log_variance / self.count + before.log_variance / before.count).sqrt()
+    }
+
+    /// How large a shortfall of a first gain over `before` may be by chance: a standard error, or
+    /// two where tasks are counted, as those that end soon by luck end together.
+    pub(super) fn first_doubt(&self, before: &Self) -> f64 {
+        match self.varies_as(before) {
+            true => 2.0 * (1.0 / self.count + 1.0 / before.count).sqrt(),
+            false => self.noise(before),
+        }
     }
 
     /// How many tasks it takes to see a `step` of the workers: the error of a gain is then half of

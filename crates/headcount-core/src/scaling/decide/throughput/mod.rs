@@ -9,10 +9,13 @@
 //!   Settled  -- now and then -->  Trying a few more, or a few fewer  -->  Settled
 //! ```
 //!
-//! - *Ramp*: every task that ends well lets one more begin, which doubles the workers in the time
-//!   of one task. Each *generation* of tasks is held against the best one before it: of twice the
-//!   workers at least `gain_min` of that must be seen in throughput, on the logarithm. Where
-//!   nearly all of it was seen it hurries: two more for every task, until a generation says less.
+//! - *Ramp*: every task that ends well lets two more begin, which triples the workers in the time of
+//!   one task. Each *generation* of tasks is held against the best one before it: of its growth at
+//!   least `gain_min` must be seen in throughput, on the logarithm. The less of it was seen, the
+//!   fewer begin for a task, and the less far the ramp goes before the next generation is over.
+//! - *Tasks that differ*: short ones end first. Of the first four of them one learns how lucky they
+//!   were, so a generation has twelve, and they are counted rather than timed. A generation that
+//!   might be short of something by chance goes on until it is clear.
 //! - *Where it stops*: throughput times what a task took before, which by Little's law are the
 //!   workers that were of use. Failed tasks are not throughput, so a downstream that refuses calls
 //!   stops it the same way.
