@@ -65,8 +65,8 @@ impl Slo {
         // Against what the task itself takes, some delays are none, however small the budget. The
         // last few may all have been small by chance, so what is known of many goes first.
         let few = || pool.service.map(|few| few.mean.as_secs_f64());
-        let task = self.knee.task_seconds().or_else(few).or_else(|| self.forecast.service())?;
-        let is_slight = delay.as_secs_f64() < task / DELAYS_SLIGHT;
+        let task = self.knee.task_seconds().or_else(few).or_else(|| self.forecast.service());
+        let is_slight = task.is_some_and(|task| delay.as_secs_f64() < task / DELAYS_SLIGHT);
         if is_slight || delay < self.config.wait_budget / 2 {
             return None;
         }
