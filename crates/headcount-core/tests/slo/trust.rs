@@ -182,6 +182,28 @@ fn a_start_that_is_nothing_beside_a_task_is_not_planned_for() {
 }
 
 #[test]
+fn a_few_small_tasks_do_not_make_a_start_worth_planning_for() {
+    let mut slo = SloConfig { wait_budget: Duration::ZERO, ..SloConfig::default() }.build();
+    let (delay, second) = (Duration::from_micros(100), Duration::from_secs(1));
+    let mut pool = PoolSnapshot { spawn_delay: Some(delay), busy: 10, queued: 0, ..full(64) };
+    let mut logs = LogSums::default();
+    let mut floor =
+        |pool, tick: u64| decide(&mut slo, tick * 200, pool).wanted.map(|wanted| wanted.floor);
+    for tick in 0..500 {
+        (0..2).for_each(|_| logs.add(second));
+        pool.counters.completed += 2;
+        (pool.service_logs, pool.service) = (Some(logs), Statistics::of(&[second]));
+        assert_eq!(floor(pool, tick), Some(0), "after {tick} ticks");
+    }
+    // The one that ended last took hardly any time; then for a while none ends.
+    for service in [Statistics::of(&[Duration::from_millis(1)]), None] {
+        for tick in 500..600 {
+            assert_eq!(floor(PoolSnapshot { service, ..pool }, tick), Some(0), "{service:?}");
+        }
+    }
+}
+
+#[test]
 fn no_number_breaks_it() {
     // Every tick a pool of odd numbers, at an odd time; what is remembered can be read back.
     let mut slo = SloConfig { trust_start: 4, ..SloConfig::default() }.build();

@@ -16,7 +16,7 @@ use crate::run::PoolSetup;
 /// come quicker than theirs.
 pub const TEMPOS: [f64; 4] = [1.0, 5.0, 15.0, 60.0];
 
-/// How much of a promised latency may be spent waiting: a twentieth.
+/// How much of a promised latency the one peer that goes by a wait may spend waiting: a twentieth.
 const WAIT_PART: u32 = 20;
 
 /// One that takes part.
@@ -123,9 +123,11 @@ impl Contender {
 
     /// The policy, within these bounds.
     fn policy(&self, promise: Promise, max: u32) -> PolicyConfig {
-        let wait = match promise {
-            Promise::Wait(wait) => wait,
-            Promise::Latency(latency) => latency / WAIT_PART,
+        // Of a promised latency nobody knows beforehand how much the job itself will take, so ours
+        // spends nothing of it waiting.
+        let (wait, wait_of_peers) = match promise {
+            Promise::Wait(wait) => (wait, wait),
+            Promise::Latency(latency) => (Duration::ZERO, latency / WAIT_PART),
         };
         let written = match &self.kind {
             Kind::Slo => Preset::slo(wait).config(),
@@ -135,7 +137,7 @@ impl Contender {
                 config
             }
             Kind::Peer(preset, tempo) => {
-                promised(preset.config().with_times_divided_by(*tempo), wait)
+                promised(preset.config().with_times_divided_by(*tempo), wait_of_peers)
             }
             Kind::PeerWithDeadlines(preset) => preset.config(),
             Kind::Told => PolicyConfig {

@@ -18,7 +18,7 @@ use crate::command::preset;
 
 /// The most workers of a preset where nobody says.
 const WORKERS_MAX: u32 = 256;
-/// How much of a promised latency may be spent waiting: a twentieth.
+/// How much of a promised latency `erlang` may spend waiting: a twentieth.
 const WAIT_PART: u32 = 20;
 /// A job that waits longer is late, where nobody says.
 const WAIT: Duration = Duration::from_millis(100);
@@ -147,9 +147,11 @@ fn fixed(workers: &str) -> Result<PolicyConfig, Stop> {
 
 /// A preset, told the wait that is allowed, and quicker where a number stands behind a stroke.
 fn from_preset(name: &str, arguments: &Arguments) -> Result<PolicyConfig, Stop> {
-    let wait = match promise(arguments) {
-        Promise::Wait(wait) => wait,
-        Promise::Latency(latency) => latency / WAIT_PART,
+    // Of a promised latency nobody knows beforehand how much the job itself will take, so ours
+    // spends nothing of it waiting.
+    let (wait, wait_of_erlang) = match promise(arguments) {
+        Promise::Wait(wait) => (wait, wait),
+        Promise::Latency(latency) => (Duration::ZERO, latency / WAIT_PART),
     };
     let (base, tempo) = match name.split_once('/') {
         None => (name, 1.0),
@@ -161,7 +163,7 @@ fn from_preset(name: &str, arguments: &Arguments) -> Result<PolicyConfig, Stop> 
     };
     let mut config = config.with_times_divided_by(tempo);
     if let Some(DeciderConfig::Erlang(erlang)) = &mut config.decider {
-        *erlang = ErlangConfig { wait_budget: wait, ..*erlang };
+        *erlang = ErlangConfig { wait_budget: wait_of_erlang, ..*erlang };
     }
     Ok(config)
 }

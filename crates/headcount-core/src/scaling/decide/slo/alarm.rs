@@ -58,7 +58,9 @@ impl Alarm {
         known: f64,
     ) -> Option<Self> {
         let busy = f64::from(pool.busy);
-        let is_beyond = known * BEYOND < busy && 0 < pool.queued;
+        // Where nobody may wait, nothing does before the ceiling: all are busy, and more are hired.
+        let is_pressed = 0 < pool.queued || pool.parked == 0;
+        let is_beyond = known * BEYOND < busy && is_pressed;
         let inflation = rest.measure.inflation(measure);
         let is_slow = INFLATION_MIN < inflation && Z_MIN < rest.measure.z_score(measure);
         // Of workers that become fewer, those with long tasks are left.
@@ -85,5 +87,28 @@ impl Alarm {
             false if measure.count < LEFT_TASKS_MAX => Upshot::Open,
             false => Upshot::Right,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::measure::tests::measure;
+    use super::*;
+    use crate::Timestamp;
+
+    /// Whether 60 busy workers whose tasks take twice as long are an alarm where 40 worked, with so
+    /// many tasks waiting and so many workers parked.
+    fn is_raised(queued: u64, parked: u32) -> bool {
+        let at_rest = Measure { count: 2000.0, ..measure(1.0, 40.0) };
+        let rest = Rest { measure: at_rest, proven: Some(Timestamp::ORIGIN) };
+        let pool = PoolSnapshot { busy: 60, parked, queued, ..PoolSnapshot::default() };
+        Alarm::raised(&rest, &measure(2.0, 60.0), &pool, 40.0).is_some()
+    }
+
+    #[test]
+    fn a_pool_that_lets_nobody_wait_is_pressed_when_all_are_busy() {
+        assert!(is_raised(5, 0), "work waits");
+        assert!(is_raised(0, 0), "each task that comes is a hire");
+        assert!(!is_raised(0, 3), "some have nothing to do");
     }
 }

@@ -10,7 +10,7 @@ use crate::scaling::signal::Unit;
 use crate::{Comparison, Evidence, Name, Proposal, Reason, Situation, Staffing};
 
 /// How many times as long as a start a task takes before the start is nothing to plan for.
-const DELAYS_SLIGHT: u32 = 100;
+const DELAYS_SLIGHT: f64 = 100.0;
 
 /// Keeps waits within a budget, and stops where more workers stop helping.
 ///
@@ -62,8 +62,11 @@ impl Slo {
     fn floor(&mut self, situation: &Situation<'_>) -> Option<u32> {
         let pool = situation.pool();
         let delay = pool.spawn_delay.filter(|delay| !delay.is_zero())?;
-        // Against what the task itself takes, some delays are none, however small the budget.
-        let is_slight = pool.service.is_some_and(|task| delay < task.mean / DELAYS_SLIGHT);
+        // Against what the task itself takes, some delays are none, however small the budget. The
+        // last few may all have been small by chance, so what is known of many goes first.
+        let few = || pool.service.map(|few| few.mean.as_secs_f64());
+        let task = self.knee.task_seconds().or_else(few).or_else(|| self.forecast.service());
+        let is_slight = task.is_some_and(|task| delay.as_secs_f64() < task / DELAYS_SLIGHT);
         if is_slight || delay < self.config.wait_budget / 2 {
             return None;
         }

@@ -135,6 +135,11 @@ impl Forecast {
         }
     }
 
+    /// Seconds that a task takes, where one was seen.
+    pub(super) fn service(&self) -> Option<f64> {
+        self.service
+    }
+
     /// The peak that is worth being prepared for, where anything is known.
     pub(super) fn load(&self) -> Option<f64> {
         let now = self.load?;

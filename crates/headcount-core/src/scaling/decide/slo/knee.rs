@@ -144,6 +144,11 @@ impl Knee {
         }
     }
 
+    /// Seconds that a task takes at rest, on average, once enough of them were seen.
+    pub(super) fn task_seconds(&self) -> Option<f64> {
+        Some(self.rest?.measure.mean)
+    }
+
     /// How many times as long as at rest tasks took in the last window.
     pub(super) fn inflation(&self) -> Option<f64> {
         Some(self.rest?.measure.inflation(&self.latest?))
