@@ -17,8 +17,8 @@ use super::submit::{Bond, Runs, Spawns};
 use super::workplace::Place;
 use crate::engine::{Badge, Engine, Entry, Fate, Kind, Standing};
 use crate::task::{
-    Once, Promise, SmallWork, TaskHandle, Work, enter_workplace, message_of, report_failure, small,
-    take_failure,
+    Once, Promise, Promised, SmallWork, TaskHandle, Work, enter_workplace, message_of,
+    report_failure, small, take_failure,
 };
 use crate::unhurt::quietly;
 
@@ -100,8 +100,8 @@ fn promised<T: Send + 'static>(
     bond: Bond,
     task: impl FnOnce() -> T + Send + 'static,
 ) -> (SmallWork, TaskHandle<T>) {
-    let promise = Arc::new(Promise::of_closure(bond.home, bond.terms, task));
-    (small(Arc::clone(&promise)), TaskHandle::new(promise))
+    let promise = Arc::new(Promise::of_closure(bond.home, bond.terms, bond.herald, task));
+    (small(Promised::new(Arc::clone(&promise))), TaskHandle::new(promise))
 }
 
 impl<F: FnOnce() + Send + 'static> Spawns<F> for Threads {
