@@ -11,6 +11,7 @@ use headcount_core::{Name, Timestamp};
 use super::builder::{BuildFault, Builder};
 use super::drained::Unrun;
 use super::escorting::Escorting;
+use super::exit::{CROWD, go_where_all_end};
 use super::sampling::this_thread;
 use super::shift::{Found, Shift};
 use super::submit::{Bond, Runs, Spawns};
@@ -204,7 +205,9 @@ impl Shift<'_, Threads> {
         }
         self.engine.hooks.stopped(self.engine, self.worker.slot());
         enter_workplace(None);
-        self.engine.leave(self.worker);
+        if CROWD <= self.engine.leave(self.worker) {
+            go_where_all_end();
+        }
     }
 
     fn sleep(&mut self) -> Standing {
