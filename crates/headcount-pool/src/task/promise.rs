@@ -9,8 +9,8 @@
 //! taken under the promise's own lock, so whoever starts it and whoever cancels it cannot both win.
 //!
 //! Most tasks have no terms, are stopped by nobody and polled by nobody. So what those need lies in
-//! a box or in the stage it belongs to, and a plain promise is two cache lines: submitter and worker
-//! pass them back and forth, and that is most of what a task with a result costs.
+//! a box or in the stage it belongs to, and a plain promise is two cache lines: submitter and
+//! worker pass them back and forth, which is much of what a task with a result costs.
 
 use std::any::Any;
 use std::fmt;
