@@ -18,6 +18,7 @@ use super::Kind;
 use super::badge::{Badge, Signal};
 use super::errands::Errands;
 use super::floor::Floor;
+use super::leavers::Leavers;
 use super::notice::{QUICK, REPORT, ROOM, SUMMON};
 use super::staff::Staff;
 use super::timers::{Alarm, Timers};
@@ -36,9 +37,6 @@ const SHORT_LOOK: Duration = Duration::from_micros(500);
 const STALLED_AFTER: Duration = Duration::from_millis(4);
 /// So many workers are sent home by whoever comes to the desk; the keeper sends the others.
 const DISMISSALS_MAX: usize = 8;
-/// Those who leave together are buried together: when all have come, or so long after the first. To
-/// bury one while others are on their way out keeps those from ending.
-const BURIED_AFTER: Duration = Duration::from_millis(if cfg!(loom) { 0 } else { 5 });
 /// What is left of the longest time that a worker took to start, from one start to the next.
 const SPAWN_DELAY_KEPT: f64 = 0.9;
 
@@ -67,11 +65,7 @@ pub(crate) struct Desk<K: Kind> {
     /// Whether the pool is closed and every task was taken.
     through: bool,
     /// Workers that are done and wait for the keeper to bury them.
-    leavers: Vec<WorkerId>,
-    /// When the first of them came.
-    leavers_since: Timestamp,
-    /// How many the keeper has taken and not buried yet.
-    in_burial: usize,
+    leavers: Leavers,
     /// When the keeper looks next of its own accord.
     keeper_looks_at: Timestamp,
     /// Workers whose tasks were short until they took the one that they are at.
@@ -107,9 +101,7 @@ impl<K: Kind> Desk<K> {
             watchers: Vec::new(),
             paused: false,
             through: false,
-            leavers: Vec::new(),
-            leavers_since: Timestamp::ORIGIN,
-            in_burial: 0,
+            leavers: Leavers::default(),
             keeper_looks_at: Timestamp::MAX,
             stalled: 0,
             moved: 0,
@@ -174,56 +166,43 @@ impl<K: Kind> Desk<K> {
     }
 
     /// A worker that was told to leave is done; the keeper buries it. Says whether the keeper is to
-    /// be told: of the first, who sets its alarm, and of the last.
+    /// be told.
     pub(crate) fn leaves(&mut self, worker: WorkerId, now: Timestamp) -> bool {
-        if self.leavers.is_empty() {
-            self.leavers_since = now;
-        }
-        self.leavers.push(worker);
-        self.leavers.len() == 1 || self.all_have_come()
+        self.leavers.came(worker, self.leaving(), now)
     }
 
-    /// Whether everybody who was told to leave is done.
-    fn all_have_come(&self) -> bool {
-        self.roster.counts().leaving as usize <= self.leavers.len() + self.in_burial
+    /// How many were told to leave and are not gone.
+    pub(crate) fn leaving(&self) -> u32 {
+        self.roster.counts().leaving
     }
 
     /// When those who are done are buried, if there are any whose hands are known.
-    fn buries_at(&self) -> Option<Timestamp> {
-        let known = self.leavers.iter().any(|worker| self.staff.has_hand(*worker));
-        known.then(|| match self.all_have_come() {
-            true => self.leavers_since,
-            false => self.leavers_since + BURIED_AFTER,
-        })
+    fn buries_at(&self, floor: &Floor<K::Work>) -> Option<Timestamp> {
+        let known = self.leavers.iter().any(|worker| self.staff.has_hand(worker));
+        known.then(|| self.leavers.buried_at(self.leaving(), 0 < self.queued(floor)))
     }
 
     /// The worker was started, and this is what is left when it ends. Says whether it has ended.
     pub(crate) fn set_hand(&mut self, worker: WorkerId, hand: K::Hand) -> bool {
         self.staff.set_hand(worker, hand);
-        self.leavers.contains(&worker)
+        self.leavers.iter().any(|known| known == worker)
     }
 
     /// The workers to bury now whose hands are known, and what is left of them.
-    pub(crate) fn take_leavers(&mut self, now: Timestamp) -> Vec<(WorkerId, K::Hand)> {
-        if self.buries_at().is_none_or(|at| now < at) {
-            return Vec::new();
+    pub(crate) fn take_leavers(
+        &mut self,
+        floor: &Floor<K::Work>,
+        now: Timestamp,
+    ) -> Vec<(WorkerId, K::Hand)> {
+        match self.buries_at(floor) {
+            Some(at) if at <= now => self.leavers.take(|worker| self.staff.take_hand(worker)),
+            _ => Vec::new(),
         }
-        let (staff, mut gone) = (&mut self.staff, Vec::new());
-        self.leavers.retain(|worker| match staff.take_hand(*worker) {
-            Some(hand) => {
-                gone.push((*worker, hand));
-                false
-            }
-            // It was so quick that whoever started it has not told us yet.
-            None => true,
-        });
-        self.in_burial += gone.len();
-        gone
     }
 
     /// A worker is gone for good.
     pub(crate) fn buried(&mut self, worker: WorkerId) {
-        self.in_burial -= 1;
+        self.leavers.buried();
         self.staff.remove(worker);
         self.roster.left(worker);
     }
@@ -534,7 +513,7 @@ impl<K: Kind> Desk<K> {
     ) -> Timestamp {
         let look = self.roster.next_look(waiting);
         let short = (demand.deferred || 0 < self.stalled).then(|| now + SHORT_LOOK);
-        let leavers = self.buries_at();
+        let leavers = self.buries_at(floor);
         let watchdog = self.watchdog_looks_at(now);
         // Nothing else would tell the keeper of a pool without workers that it may go.
         let over = self.is_over(floor).then_some(now);

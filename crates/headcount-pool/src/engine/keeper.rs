@@ -58,7 +58,8 @@ fn look<K: Kind>(engine: &Arc<Engine<K>>) -> Seen<K> {
         desk.serve_room(&engine.floor, errands);
         desk.watch_tasks(&engine.floor, now, errands);
         let (is_over, ends) = (desk.is_over(&engine.floor), desk.is_through(&engine.floor));
-        Seen { due: desk.timers.due(now), gone: desk.take_leavers(now), ends, is_over }
+        let gone = desk.take_leavers(&engine.floor, now);
+        Seen { due: desk.timers.due(now), gone, ends, is_over }
     })
 }
 
@@ -79,7 +80,8 @@ fn bury<K: Kind>(engine: &Arc<Engine<K>>, gone: Vec<(WorkerId, K::Hand)>) {
         K::bury(hand);
         worker
     };
-    let buried: Vec<WorkerId> = gone.into_iter().map(bury).collect();
+    // The last first: until it has ended the others have, too, and nobody is disturbed by this.
+    let buried: Vec<WorkerId> = gone.into_iter().rev().map(bury).collect();
     engine.visit(0, |desk, _, errands| {
         for worker in buried {
             desk.buried(worker);

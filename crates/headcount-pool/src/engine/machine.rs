@@ -316,13 +316,17 @@ impl<K: Kind> Engine<K> {
         self.cores < self.floor.short.load(Ordering::Relaxed)
     }
 
-    /// A worker that was told to leave holds nothing any more.
-    pub(crate) fn leave(self: &Arc<Self>, worker: WorkerId) {
+    /// A worker that was told to leave holds nothing any more. Says how many leave with it.
+    pub(crate) fn leave(self: &Arc<Self>, worker: WorkerId) -> u32 {
         // Nothing follows from that but the keeper's work.
-        let rings = self.desk().leaves(worker, self.now());
+        let (rings, leaving) = {
+            let mut desk = self.desk();
+            (desk.leaves(worker, self.now()), desk.leaving())
+        };
         if rings {
             self.bell.call();
         }
+        leaving
     }
 
     /// Where the worker in this slot counts.

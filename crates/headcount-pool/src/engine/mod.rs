@@ -10,6 +10,7 @@ mod floor;
 mod hooks;
 mod injection;
 mod keeper;
+mod leavers;
 mod line;
 mod machine;
 mod notice;

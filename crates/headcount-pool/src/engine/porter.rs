@@ -20,8 +20,8 @@ use crate::unhurt::quietly;
 /// So many things wait for the porter; beyond that the keeper does them by itself.
 const WAITING_MAX: usize = 1024;
 
-/// A porter that was not needed for so long goes home.
-const RESTS_FOR: Duration = Duration::from_millis(10);
+/// A porter that was not needed for so long goes home. To start another costs a fortieth of it.
+const RESTS_FOR: Duration = Duration::from_millis(2);
 
 type Load = Box<dyn FnOnce() + Send>;
 

@@ -2,13 +2,12 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::Arc;
 
 use super::handle::PoolHandle;
-use super::submit::{Bond, Runs, Spawns};
+use super::submit::{Runs, Spawns};
 use crate::engine::Kind;
 use crate::sync::atomic::Ordering;
-use crate::task::{Home, Refusal, SubmitError, TaskHandle, Terms};
+use crate::task::{Refusal, SubmitError, TaskHandle};
 
 /// How the tasks of a batch become work.
 pub(super) trait Batch<K: Kind, F> {
@@ -42,9 +41,7 @@ struct Heard<'a, K: Kind, T> {
 
 impl<F, T, K: Runs<F, Output = T>> Batch<K, F> for Heard<'_, K, T> {
     fn work(&mut self, task: F) -> K::Work {
-        let home: Arc<dyn Home> = Arc::clone(self.pool.engine()) as _;
-        let bond = Bond { home, terms: Terms::default(), escorting: None };
-        let (work, handle) = K::promised(bond, task);
+        let (work, handle) = K::promised(self.pool.bond(), task);
         self.handles.push(handle);
         work
     }

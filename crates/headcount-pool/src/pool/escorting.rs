@@ -64,10 +64,14 @@ impl<K: Kind> PoolHandle<K> {
         Ok(Some(Escorting { escort, id, class, submitted: clock.now(), clock }))
     }
 
-    pub(crate) fn terms(&self, options: &TaskOptions) -> Terms {
+    /// What was agreed on with the submitter. `None`: nothing special.
+    pub(crate) fn terms(&self, options: &TaskOptions) -> Option<Box<Terms>> {
+        if options.is_plain() {
+            return None;
+        }
         let expires_at = options.wait_max.map(|wait_max| self.engine().now() + wait_max);
         let TaskOptions { class, run_max, .. } = *options;
-        Terms { class, expires_at, run_max, token: options.token.clone(), herald: None }
+        Some(Box::new(Terms::new(class, expires_at, run_max, options.token.clone())))
     }
 }
 

@@ -6,6 +6,7 @@ mod builder;
 mod diagnosis;
 mod drained;
 mod escorting;
+mod exit;
 mod handle;
 mod idle;
 mod owner;

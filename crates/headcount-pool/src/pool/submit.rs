@@ -40,7 +40,10 @@ pub trait Runs<F>: Kind {
 #[doc(hidden)]
 pub struct Bond {
     pub(super) home: Arc<dyn Home>,
-    pub(super) terms: Terms,
+    /// `None`: nothing special was agreed on.
+    pub(super) terms: Option<Box<Terms>>,
+    /// Who announces the end, if anybody does.
+    pub(super) herald: Option<Messenger>,
     /// The policies that go along, if there are any.
     pub(super) escorting: Option<Escorting>,
 }
@@ -160,7 +163,14 @@ impl<K: Kind> PoolHandle<K> {
     where
         K: Runs<F, Output = T>,
     {
-        self.submit_with(TaskOptions::new(), task)
+        if self.policies().any_enabled() {
+            return self.submit_with(TaskOptions::new(), task);
+        }
+        // As with `spawn`: nothing is passed along that only a few tasks have.
+        match self.engine().admit(self.overflow()) {
+            Ok(admission) => Ok(self.promise(admission, self.bond(), task)),
+            Err(reason) => Err(SubmitError { reason: self.refuse(reason), task }),
+        }
     }
 
     /// Runs `task` on a worker, with options, and returns a handle to its result.
@@ -195,7 +205,8 @@ impl<K: Kind> PoolHandle<K> {
         let terms = self.terms(options);
         let let_in = self.let_in(options);
         self.if_let_in(let_in, task, |escorting, admission, task| {
-            self.promise(escorting, admission, Terms { herald: herald(), ..terms }, task)
+            let bond = Bond { terms, herald: herald(), escorting, ..self.bond() };
+            self.promise(admission, bond, task)
         })
     }
 
@@ -217,7 +228,7 @@ impl<K: Kind> PoolHandle<K> {
         let terms = self.terms(&options);
         let let_in = self.let_in_async(&options).await;
         self.if_let_in(let_in, task, |escorting, admission, task| {
-            self.promise(escorting, admission, terms, task)
+            self.promise(admission, Bond { terms, escorting, ..self.bond() }, task)
         })
     }
 
@@ -291,20 +302,22 @@ impl<K: Kind> PoolHandle<K> {
         }
     }
 
-    fn promise<F, T>(
-        &self,
-        escorting: Option<Escorting>,
-        admission: Admission,
-        terms: Terms,
-        task: F,
-    ) -> TaskHandle<T>
+    /// What binds a task to this pool, with nothing special agreed on.
+    pub(super) fn bond(&self) -> Bond {
+        let home: Arc<dyn Home> = Arc::clone(self.engine()) as _;
+        Bond { home, terms: None, herald: None, escorting: None }
+    }
+
+    fn promise<F, T>(&self, admission: Admission, bond: Bond, task: F) -> TaskHandle<T>
     where
         K: Runs<F, Output = T>,
     {
-        let home: Arc<dyn Home> = Arc::clone(self.engine()) as _;
-        let (work, handle) = K::promised(Bond { home, terms, escorting }, task);
+        let armed = bond.terms.as_ref().is_some_and(|terms| terms.are_armed());
+        let (work, handle) = K::promised(bond, task);
         self.place(admission, work);
-        handle.arm();
+        if armed {
+            handle.arm();
+        }
         handle
     }
 }

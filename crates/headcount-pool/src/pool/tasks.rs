@@ -117,7 +117,7 @@ fn promised<T: Send + 'static>(
     bond: Bond,
     task: impl Future<Output = T> + Send + 'static,
 ) -> (TaskWork, TaskHandle<T>) {
-    let promise = Arc::new(Promise::of_future(bond.home, bond.terms, task));
+    let promise = Arc::new(Promise::of_future(bond.home, bond.terms, bond.herald, task));
     (TaskWork::Promised(Arc::clone(&promise) as _), TaskHandle::new(promise))
 }
 

@@ -11,14 +11,15 @@ use headcount_core::{Name, Timestamp};
 use super::builder::{BuildFault, Builder};
 use super::drained::Unrun;
 use super::escorting::Escorting;
+use super::exit::{CROWD, go_where_all_end};
 use super::sampling::this_thread;
 use super::shift::{Found, Shift};
 use super::submit::{Bond, Runs, Spawns};
 use super::workplace::Place;
 use crate::engine::{Badge, Engine, Entry, Fate, Kind, Standing};
 use crate::task::{
-    Once, Promise, SmallWork, TaskHandle, Work, enter_workplace, message_of, report_failure, small,
-    take_failure,
+    Once, Promise, Promised, SmallWork, TaskHandle, Work, enter_workplace, message_of,
+    report_failure, small, take_failure,
 };
 use crate::unhurt::quietly;
 
@@ -100,8 +101,8 @@ fn promised<T: Send + 'static>(
     bond: Bond,
     task: impl FnOnce() -> T + Send + 'static,
 ) -> (SmallWork, TaskHandle<T>) {
-    let promise = Arc::new(Promise::of_closure(bond.home, bond.terms, task));
-    (small(Arc::clone(&promise)), TaskHandle::new(promise))
+    let promise = Arc::new(Promise::of_closure(bond.home, bond.terms, bond.herald, task));
+    (small(Promised::new(Arc::clone(&promise))), TaskHandle::new(promise))
 }
 
 impl<F: FnOnce() + Send + 'static> Spawns<F> for Threads {
@@ -204,7 +205,9 @@ impl Shift<'_, Threads> {
         }
         self.engine.hooks.stopped(self.engine, self.worker.slot());
         enter_workplace(None);
-        self.engine.leave(self.worker);
+        if CROWD <= self.engine.leave(self.worker) {
+            go_where_all_end();
+        }
     }
 
     fn sleep(&mut self) -> Standing {

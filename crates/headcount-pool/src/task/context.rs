@@ -1,7 +1,10 @@
 //! What a running task can learn of where it runs, and say of itself.
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::thread;
 
 /// A worker's place, as the task that runs there sees it.
 ///
@@ -33,8 +36,8 @@ impl BlocksOn {
     }
 }
 
-/// Can be asked whether to stop.
-pub(crate) trait Stoppable: Send + Sync {
+/// Can be asked whether to stop. `Any`, so that whoever lent it knows it again.
+pub(crate) trait Stoppable: Any + Send + Sync {
     fn is_stopped(&self) -> bool;
 
     /// Whether that is because it took too long.
@@ -57,17 +60,15 @@ pub(crate) fn workplace() -> Option<Arc<dyn Workplace>> {
     WORKPLACE.try_with(|cell| cell.borrow().clone()).ok().flatten()
 }
 
-/// Runs `inside` as the task that `stoppable` stops.
-pub(crate) fn as_stoppable<R>(stoppable: Arc<dyn Stoppable>, inside: impl FnOnce() -> R) -> R {
-    struct Restore(Option<Arc<dyn Stoppable>>);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            STOPPABLE.with(|cell| std::mem::swap(&mut *cell.borrow_mut(), &mut self.0));
-        }
-    }
+/// Runs `inside` as the task that `stoppable` stops, and hands that back beside what came of it.
+pub(crate) fn as_stoppable<R>(
+    stoppable: Arc<dyn Stoppable>,
+    inside: impl FnOnce() -> R,
+) -> (thread::Result<R>, Arc<dyn Stoppable>) {
     let before = STOPPABLE.with(|cell| cell.borrow_mut().replace(stoppable));
-    let _restore = Restore(before);
-    inside()
+    let result = catch_unwind(AssertUnwindSafe(inside));
+    let stoppable = STOPPABLE.with(|cell| std::mem::replace(&mut *cell.borrow_mut(), before));
+    (result, stoppable.expect("whoever ran inside has put back what it found"))
 }
 
 /// Whether the task that this thread runs has been cancelled or has run for too long.

@@ -7,7 +7,8 @@ use headcount_core::{Name, Timestamp};
 use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::thread;
 
-use super::promise::{Home, Pledge, Promise, Terms};
+use super::promise::{Pledge, Promise};
+use super::terms::{Home, Terms};
 use super::{CancelToken, TaskError};
 use crate::engine::{Deadline, Fate};
 use crate::park::Parker;
@@ -62,9 +63,9 @@ fn check(cancel: impl Fn(&CancelToken, &dyn Pledge<u32>) + Copy + Send + Sync + 
     builder.check(move || {
         let books = Arc::new(Books { cancelled: AtomicU32::new(0) });
         let token = CancelToken::new();
-        let terms = Terms { token: Some(token.clone()), ..Terms::default() };
+        let terms = Terms::new(None, None, None, Some(token.clone()));
         let home: Arc<dyn Home> = Arc::clone(&books) as _;
-        let promise = Arc::new(Promise::of_closure(home, terms, || 7));
+        let promise = Arc::new(Promise::of_closure(home, Some(Box::new(terms)), None, || 7));
         let worker = thread::spawn({
             let promise = Arc::clone(&promise);
             move || promise.run_now(Timestamp::ORIGIN)

@@ -9,6 +9,8 @@ mod options;
 mod promise;
 #[cfg(feature = "tokio")]
 mod run;
+mod stage;
+mod terms;
 mod token;
 mod work;
 
@@ -26,7 +28,8 @@ pub(crate) use context::{
     BlocksOn, Workplace, enter_workplace, has_failed, has_timed_out, take_failure, workplace,
 };
 pub(crate) use error::message_of;
-pub(crate) use promise::{Home, Promise, Terms, Waiting};
+pub(crate) use promise::{Promise, Waiting};
 #[cfg(feature = "tokio")]
 pub(crate) use run::{Aside, Run, TaskWork};
-pub(crate) use work::{Once, SmallWork, Work, small};
+pub(crate) use terms::{Home, Terms};
+pub(crate) use work::{Once, Promised, SmallWork, Work, small};

@@ -17,8 +17,10 @@ use tokio::runtime::Handle;
 use super::context::{BlocksOn, Stoppable, Workplace, as_stoppable, enter_workplace, swap_failure};
 use super::error::{TaskError, message_of};
 use super::lent::{Guest, Lends, LentPlace, lend_to, swap_lends};
-use super::promise::{Home, Promise, Terms};
+use super::promise::Promise;
+use super::terms::{Home, Terms};
 use crate::engine::Fate;
+use crate::group::Messenger;
 use crate::unhurt::drop_quietly;
 
 /// A future on the heap.
@@ -87,8 +89,13 @@ pub trait Job: Send + Sync {
 
 impl<F: Future<Output = T> + Send + 'static, T: Send + 'static> Promise<F, T> {
     /// A future, which another task of its pool that awaits it can poll.
-    pub(crate) fn of_future(home: Arc<dyn Home>, terms: Terms, task: F) -> Self {
-        Self::new(home, terms, task).helped_by(run_beside)
+    pub(crate) fn of_future(
+        home: Arc<dyn Home>,
+        terms: Option<Box<Terms>>,
+        herald: Option<Messenger>,
+        task: F,
+    ) -> Self {
+        Self::new(home, terms, herald, task).helped_by(run_beside)
     }
 }
 
@@ -136,16 +143,14 @@ where
             return Poll::Ready(Err(TaskError::Cancelled));
         }
         let task = task.as_mut().as_pin_mut().expect("it is dropped after its last poll");
-        let polled =
-            catch_unwind(AssertUnwindSafe(|| as_stoppable(as_task(), move || task.poll(context))));
-        match polled {
+        match as_stoppable(as_task(), move || task.poll(context)).0 {
             Ok(polled) => polled.map(Ok),
             Err(payload) => Poll::Ready(Err(TaskError::Panicked(message_of(payload)))),
         }
     })
     .await;
     // Before the outcome is told, and as the task: whoever waits finds what it held given back.
-    let dropped = catch_unwind(AssertUnwindSafe(|| as_stoppable(as_task(), || task.set(None))));
+    let (dropped, _) = as_stoppable(as_task(), || task.set(None));
     dropped.unwrap_or_else(std::mem::forget);
     kept.0 = None;
     promise.finish(result)

@@ -3,9 +3,12 @@
 //! Small closures lie in the line itself; only larger ones are boxed. So a small task costs no
 //! allocation.
 
+use std::sync::Arc;
+
 use headcount_core::{Name, Timestamp};
 use smallbox::{SmallBox, smallbox};
 
+use super::promise::Promise;
 use crate::engine::Fate;
 
 /// What a worker does with a task.
@@ -65,5 +68,32 @@ impl<F: FnOnce() + Send> Work for Once<F> {
 
     fn class(&self) -> Option<Name> {
         None
+    }
+}
+
+/// A promise in the line. `None`: it has been run.
+pub(crate) struct Promised<F, T>(Option<Arc<Promise<F, T>>>);
+
+impl<F, T> Promised<F, T> {
+    pub(crate) fn new(promise: Arc<Promise<F, T>>) -> Self {
+        Self(Some(promise))
+    }
+}
+
+impl<F: FnOnce() -> T + Send + 'static, T: Send + 'static> Work for Promised<F, T> {
+    fn run(&mut self, now: Timestamp) -> Option<Fate> {
+        self.0.take()?.run_now(now)
+    }
+
+    fn abandon(&mut self, fate: Fate) -> bool {
+        self.0.as_ref().is_some_and(|promise| promise.give_up(fate))
+    }
+
+    fn hand_back(&mut self) -> bool {
+        self.0.as_ref().is_some_and(|promise| promise.hand_back())
+    }
+
+    fn class(&self) -> Option<Name> {
+        self.0.as_ref()?.class()
     }
 }
