@@ -8,13 +8,15 @@
 //!
 //! Which of these it is shows in the waits themselves. Of a thousand a few are waited for asleep,
 //! then a few awake, and the rest in the manner that was clearly quicker. To be awake is to give
-//! way to all else that the runtime has to do, and to look again. One wait of a vigil at a time is
-//! so: what arrives meanwhile for the others of its link wakes them at no cost.
+//! way to all else that the runtime has to do, then to all else that this processor has, and to
+//! look again. One wait of a vigil at a time is so: what arrives meanwhile for the others of its
+//! link wakes them at no cost.
 
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::task::yield_now;
@@ -140,6 +142,9 @@ async fn awake<F: Future>(wanted: F, most: Duration) -> F::Output {
             got = &mut wanted => return got,
             () = yield_now() => {}
         }
+        // Whoever is asked is often woken on the processor of whoever asked, and would stand behind
+        // the one that waits for it.
+        thread::yield_now();
     }
     wanted.await
 }

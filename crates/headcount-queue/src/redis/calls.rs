@@ -15,7 +15,7 @@ use super::link::Link;
 use super::read;
 use super::scripts::{SCRIPTS, Script};
 use super::wake::Waiters;
-use super::write::{Parcel, Verdict, millis};
+use super::write::{self, Parcel, Verdict, millis};
 
 /// The format that is written, and the newest that can be read.
 const VERSION: u32 = 1;
@@ -218,20 +218,16 @@ impl Calls {
         if !self.open(queue, false).await? {
             return Ok(vec![Settled::Stale; count]);
         }
-        let verdicts = || calls.iter().flat_map(|call| &call.parts);
+        let verdicts: Vec<&Verdict> = calls.iter().flat_map(|call| &call.parts).collect();
         let mut command = self.command(&SCRIPTS.settle, queue);
-        let holder = verdicts().next().map(|verdict| verdict.holder);
-        let plain = |verdict: &Verdict| verdict.plain() && Some(verdict.holder) == holder;
-        match holder {
-            Some(holder) if verdicts().all(plain) => {
-                command.arg("D").arg(holder.to_string());
-                for verdict in verdicts() {
-                    command.arg(verdict.id.to_string()).arg(verdict.epoch);
-                }
+        match verdicts.first() {
+            Some(first) if write::all_plain(&verdicts) => {
+                command.arg("D").arg(first.holder.to_string());
+                write::add_ended(&mut command, &verdicts);
             }
             _ => {
                 command.arg("X");
-                for verdict in verdicts() {
+                for verdict in verdicts {
                     command.arg(verdict.holder.to_string()).arg(verdict.id.to_string());
                     command.arg(verdict.epoch).arg(verdict.ending).arg(verdict.span);
                     command.arg(u8::from(verdict.flag)).arg(&verdict.bytes);

@@ -12,6 +12,9 @@ use crate::encoding::{decode, is_newer, stand_in};
 
 type Read<T> = Result<T, StoreError>;
 
+/// How long an id is as a text.
+const ID_LETTERS: usize = 32;
+
 /// What happened to a job, as the scripts write it. See the README for what the letters mean.
 #[derive(Debug, Default, Deserialize)]
 struct Mark {
@@ -34,6 +37,14 @@ pub(super) fn list(value: Value) -> Read<Vec<Value>> {
     match value {
         Value::Array(values) => Ok(values),
         other => Err(strange("an answer", &other)),
+    }
+}
+
+/// The same where there may be nothing.
+fn list_or_none(value: Value) -> Read<Vec<Value>> {
+    match value {
+        Value::Nil => Ok(Vec::new()),
+        other => list(other),
     }
 }
 
@@ -128,34 +139,30 @@ pub(super) struct Given {
 }
 
 pub(super) fn given(value: Value) -> Read<Given> {
-    let [epoch, now, again, ids, bodies, marks, apart] = exactly(value)?;
+    let [epoch, now, again, apart, ids, bodies, marks] = exactly(value)?;
     let leased_at = at(number(&now)?);
-    let mut jobs = Vec::new();
-    let (mut places, mut garbled) = (Vec::new(), Vec::new());
-    for (job, body) in list(ids)?.iter().zip(list(bodies)?) {
-        // A place in a lane whose job is gone: the script has passed over it.
-        let Some(body) = bytes(body) else {
-            places.push(None);
-            continue;
-        };
+    let ids = ids_of(&ids)?;
+    let bodies = list_or_none(bodies)?;
+    if ids.len() != bodies.len() {
+        return Err(strange("a lease", &Value::Array(bodies)));
+    }
+    let mut jobs = Vec::with_capacity(ids.len());
+    let (mut places, mut garbled) = (Vec::with_capacity(ids.len()), Vec::new());
+    for (id, body) in ids.into_iter().zip(bodies) {
+        let body = bytes(body).unwrap_or_default();
         let (submitted_at, spec) = match stored(&body) {
             Ok(stored) => stored,
             Err(why) => {
-                garbled.push(Garbled { id: id(job)?, why, newer: is_newer(encoded(&body)) });
+                garbled.push(Garbled { id, why, newer: is_newer(encoded(&body)) });
                 places.push(None);
                 continue;
             }
         };
         places.push(Some(jobs.len()));
-        let times = LeasedJob {
-            submitted_at,
-            due_at: submitted_at,
-            leased_at,
-            ..LeasedJob::new(id(job)?, spec)
-        };
-        jobs.push(times);
+        let due_at = submitted_at;
+        jobs.push(LeasedJob { submitted_at, due_at, leased_at, ..LeasedJob::new(id, spec) });
     }
-    for entry in list(marks)? {
+    for entry in list_or_none(marks)? {
         let [place, text, checkpoint] = exactly(entry)?;
         let place = usize::try_from(number(&place)?).unwrap_or(0).checked_sub(1);
         let place = place.and_then(|place| places.get(place).copied().flatten());
@@ -172,6 +179,14 @@ pub(super) fn given(value: Value) -> Read<Given> {
     let again_in = u64::try_from(again).ok().map(Duration::from_millis);
     let leased = Leased { epoch: count(&epoch)?, jobs, again_in };
     Ok(Given { leased, garbled, settles_apart: number(&apart)? == 1 })
+}
+
+/// Ids that stand in one text without anything between them.
+fn ids_of(value: &Value) -> Read<Vec<JobId>> {
+    let text = text(value)?;
+    let id = |from| text.get(from..from + ID_LETTERS).and_then(|id| id.parse().ok());
+    let ids = (0..text.len()).step_by(ID_LETTERS).map(id).collect::<Option<_>>();
+    ids.ok_or_else(|| strange("a list of ids", value))
 }
 
 pub(super) fn extended(value: Value) -> Read<Extended> {

@@ -17,7 +17,7 @@ use redis::Value;
 use super::calls::Calls;
 use super::read::{self, Garbled, Given};
 use super::scripts::SCRIPTS;
-use super::write::{Verdict, millis};
+use super::write::{self, Verdict, millis};
 
 /// Ends jobs of a holder, then hands out others to it.
 pub(super) async fn turn(
@@ -29,8 +29,9 @@ pub(super) async fn turn(
     calls.open(queue, true).await?;
     let settles_apart = calls.of(queue).settles_apart.load(Ordering::Relaxed);
     let mut settled = vec![Settled::Taken; verdicts.len()];
-    let given = match !settles_apart && verdicts.iter().all(Verdict::plain) {
-        true => lease(calls, queue, &verdicts, ask).await?,
+    let ended: Vec<&Verdict> = verdicts.iter().collect();
+    let given = match ended.is_empty() || !settles_apart && write::all_plain(&ended) {
+        true => lease(calls, queue, &ended, ask).await?,
         false => None,
     };
     let given = match given {
@@ -54,13 +55,13 @@ pub(super) async fn turn(
 async fn lease(
     calls: &Calls,
     queue: &Label,
-    ended: &[Verdict],
+    ended: &[&Verdict],
     ask: LeaseAsk,
 ) -> Result<Option<Given>, StoreError> {
     let mut command = calls.command(&SCRIPTS.lease, queue);
     command.arg(ask.holder.to_string()).arg(millis(ask.ttl)).arg(ask.jobs_max);
-    for verdict in ended {
-        command.arg(verdict.id.to_string()).arg(verdict.epoch);
+    if !ended.is_empty() {
+        write::add_ended(&mut command, ended);
     }
     match calls.run(&SCRIPTS.lease, &command).await? {
         Value::Int(0) => Ok(None),

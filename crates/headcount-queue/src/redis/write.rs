@@ -1,11 +1,14 @@
 //! Jobs, endings and rules as the scripts take them.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use headcount_core::jobs::port::{Ending, NewJob, Note, Settlement};
 use headcount_core::jobs::{
     Dependence, Holder, JobId, JobRecord, JobSpec, Order, Priority, Rules, Start, UniqueSpan,
 };
+
+use redis::Cmd;
 
 use super::read::Garbled;
 use crate::encoding::encode;
@@ -142,6 +145,27 @@ impl Verdict {
     pub(super) fn plain(&self) -> bool {
         self.ending == "d" && !self.flag
     }
+}
+
+/// Adds the words that tell of jobs which ended well: how many in a row are held under which epoch,
+/// then their ids.
+pub(super) fn add_ended(command: &mut Cmd, ended: &[&Verdict]) {
+    let rows = ended.chunk_by(|one, next| one.epoch == next.epoch);
+    let rows = rows.map(|row| format!("{}.{}", row[0].epoch, row.len()));
+    command.arg(rows.collect::<Vec<_>>().join(" "));
+    for verdict in ended {
+        command.arg(verdict.id.to_string());
+    }
+}
+
+/// Whether all are of one holder, ended well with nothing to keep, and no two are of one job: then
+/// the scripts need to know no more than `add_ended` says.
+pub(super) fn all_plain(verdicts: &[&Verdict]) -> bool {
+    let mut known = BTreeSet::new();
+    let holder = verdicts.first().map(|verdict| verdict.holder);
+    verdicts.iter().all(|verdict| {
+        verdict.plain() && Some(verdict.holder) == holder && known.insert(verdict.id)
+    })
 }
 
 /// A note as the script takes it: no progress is an empty text, a checkpoint follows a plus.

@@ -1,5 +1,7 @@
 //! Ends and a lease in one call: the same as one after the other.
 
+use std::time::Duration;
+
 use headcount_core::jobs::State;
 use headcount_core::jobs::port::{Ending, Settled};
 
@@ -31,6 +33,40 @@ pub(in crate::conformance) async fn a_turn_ends_only_what_is_held(on: &Stage<'_>
     assert_eq!((totals.done, totals.stale), (2, 1));
     let (settled, _) = on.turn(&[3, 3], done(), 1).await;
     assert_eq!(settled, [Settled::Taken, Settled::Stale], "twice in one call");
+}
+
+pub(in crate::conformance) async fn a_turn_ends_jobs_of_several_leases(on: &Stage<'_>) {
+    on.add(1..=8).await;
+    for taken in ["1 2", "3 4", "5 6"] {
+        assert_eq!(on.take(1, 2).await, taken);
+    }
+    // In no order, and those of one lease not side by side.
+    let (settled, taken) = on.turn(&[3, 1, 5, 2], done(), 1).await;
+    assert_eq!((settled.as_slice(), taken.as_str()), (&[Settled::Taken; 4][..], "7"));
+    assert_eq!(on.counts().await, "ready 1, running 3", "4, 6 and 7 run, 8 waits");
+    assert_eq!(on.settle_all(&[6, 7, 4], &done()).await, [Settled::Taken; 3]);
+    assert_eq!(on.settle_all(&[6, 4], &done()).await, [Settled::Stale; 2]);
+    let totals = on.stats().await.totals;
+    assert_eq!((totals.done, totals.stale), (7, 2));
+}
+
+pub(in crate::conformance) async fn a_turn_ends_very_many_jobs(on: &Stage<'_>) {
+    let all: Vec<u128> = (1..=2500).collect();
+    on.add(all.iter().copied()).await;
+    assert_eq!(on.lease(1, 2500).await.jobs.len(), 2500);
+    let (settled, taken) = on.turn(&all, done(), 9).await;
+    assert!(settled.iter().all(|settled| *settled == Settled::Taken));
+    assert_eq!((settled.len(), taken.as_str()), (2500, ""));
+    assert_eq!((on.counts().await.as_str(), on.stats().await.totals.done), ("", 2500));
+}
+
+pub(in crate::conformance) async fn many_come_back_in_their_order(on: &Stage<'_>) {
+    on.add(1..=30).await;
+    let taken = on.take(1, 30).await;
+    on.extend_for(1, Duration::ZERO, Vec::new()).await;
+    assert_eq!(on.take(2, 30).await, taken);
+    on.lose_all().await;
+    assert_eq!(on.take(3, 30).await, taken);
 }
 
 pub(in crate::conformance) async fn a_turn_renews_the_lease(on: &Stage<'_>) {

@@ -1,22 +1,22 @@
--- Forgets jobs that ended well, from this word on an id and an epoch of each, where that is all
--- there is to do with each. Answers how many there were, or nothing when it has done nothing.
+-- Forgets jobs that ended well, where that is all there is to do with each. The word at `from` says
+-- under which epochs they are held, in their order: `EPOCH.COUNT EPOCH.COUNT`; their ids follow, no
+-- two the same. Answers how many there were, or nothing when it has done nothing.
 local function forget_all(holder, from)
-  local held, ids, known, count = K .. 'held:' .. holder, {}, {}, 0
-  for i = from, #ARGV, 2 do
-    if known[ARGV[i]] then return nil end
-    count = count + 1
-    ids[count] = ARGV[i]
-    known[ARGV[i]] = true
-  end
-  local values = fetched(held, ids)
-  for i = 1, count do
-    local value, epoch = values[i], ARGV[from - 1 + i * 2]
-    if not value or string.sub(value, 1, #epoch + 1) ~= epoch .. '.'
-      or string.find(value, '+', 1, true) then
-      return nil
+  local first, last = from + 1, #ARGV
+  -- As many as Lua's stack holds with ease; more go one by one.
+  if 2000 < last - from then return nil end
+  local held, find, at = K .. 'held:' .. holder, string.find, 0
+  local values = call('HMGET', held, unpack(ARGV, first, last))
+  for epoch, many in string.gmatch(ARGV[from], '(%d+%.)(%d+)') do
+    for i = at + 1, at + many do
+      local value = values[i]
+      if not value or find(value, epoch, 1, true) ~= 1 or find(value, '+', 1, true) then
+        return nil
+      end
     end
+    at = at + many
   end
-  chunked('HDEL', held, ids)
-  chunked('HDEL', K .. 'jobs', ids)
-  return count
+  call('HDEL', held, unpack(ARGV, first, last))
+  call('HDEL', K .. 'jobs', unpack(ARGV, first, last))
+  return at
 end

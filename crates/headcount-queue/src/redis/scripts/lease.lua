@@ -114,11 +114,12 @@ if not conf.paused then
     call('SET', K .. 'rate', string.format('%d', theoretical))
   end
 end
+local ready = #entries
 local given, ids, bodies, marks = give(entries)
 -- Not gathered like the others: whether one more may run is asked again below.
 call('HINCRBY', K .. 'counts', 'running', given - gone)
 count('epoch', 1)
-count('ready', -#entries)
+count('ready', -ready)
 count('taken', given)
 count('t.done', gone)
 

@@ -52,8 +52,10 @@ end
 
 local answers = {}
 if ARGV[2] == 'D' then
-  for i = 4, #ARGV, 2 do
-    answers[#answers + 1] = settle(ARGV[3], ARGV[i], ARGV[i + 1], 'd', '0', '0', '')
+  for epoch, many in string.gmatch(ARGV[4], '(%d+)%.(%d+)') do
+    for i = #answers + 1, #answers + many do
+      answers[i] = settle(ARGV[3], ARGV[4 + i], epoch, 'd', '0', '0', '')
+    end
   end
 else
   for i = 3, #ARGV, 7 do
