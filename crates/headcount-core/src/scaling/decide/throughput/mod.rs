@@ -9,9 +9,9 @@
 //!   Settled  -- now and then -->  Trying a few more, or a few fewer  -->  Settled
 //! ```
 //!
-//! - *Ramp*: every task that ends well lets two more begin, which triples the workers in the time of
-//!   one task. Each *generation* of tasks is held against the best one before it: of its growth at
-//!   least `gain_min` must be seen in throughput, on the logarithm. The less of it was seen, the
+//! - *Ramp*: every task that ends well lets two more begin, which triples the workers in the time
+//!   of one task. Each *generation* of tasks is held against the best one before it: of its growth
+//!   at least `gain_min` must be seen in throughput, on the logarithm. The less of it was seen, the
 //!   fewer begin for a task, and the less far the ramp goes before the next generation is over.
 //! - *Tasks that differ*: short ones end first. Of the first four of them one learns how lucky they
 //!   were, so a generation has twelve, and they are counted rather than timed. A generation that
