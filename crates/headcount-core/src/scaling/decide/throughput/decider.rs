@@ -161,7 +161,7 @@ impl Throughput {
         (ended, ended.saturating_sub(failed))
     }
 
-    /// The ramp: one more for every task that ended well, and a look at every generation.
+    /// The ramp: up to two more for every task that ended well, and a look at every generation.
     fn climb(&mut self, situation: &Situation<'_>, measure: Option<Measure>, ended: (u64, u64)) {
         let (now, pool) = (situation.now(), situation.pool());
         let share = self.share;

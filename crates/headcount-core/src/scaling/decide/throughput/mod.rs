@@ -35,6 +35,8 @@
 //! - Tasks that grow longer in the order in which they come look like a knee, until a try says
 //!   otherwise.
 //! - A worker too many or too few is within the noise where tasks differ.
+//! - Where tasks differ, about one ramp in forty still ends too soon by chance; tries bring it up
+//!   again, which takes seconds.
 
 mod config;
 mod decider;
