@@ -85,7 +85,7 @@ impl<'a> Gathering<'a> {
     /// one time to the next, as setting an alarm costs more than a job.
     pub(super) async fn until_enough(&mut self, mut tick: Pin<&mut Sleep>) {
         let begun = Instant::now();
-        while !self.shared.gather.is_enough(|| self.shared.slots.free()) {
+        while !self.shared.gather.is_enough(|| self.shared.free()) {
             select! {
                 () = self.shared.slot_bell.notified() => {}
                 () = tick.as_mut() => {

@@ -1,6 +1,5 @@
 //! A consumer as its owner sees it, and where its loops run.
 
-use std::future::Future;
 use std::io;
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -8,11 +7,12 @@ use std::time::Duration;
 
 use headcount_core::Poke;
 use headcount_core::jobs::QueueStats;
-use tokio::runtime::{Builder, Handle};
+use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::builder::ConsumerBuilder;
 use super::draining;
 use super::events::{ConsumerStats, Drained};
+use super::here::{self, watch_loop};
 use super::keeping::renew_loop;
 use super::leasing::lease_loop;
 use super::settling::settle_loop;
@@ -33,7 +33,7 @@ use crate::sync::lock;
 /// use headcount_queue::{Consumer, Queue, TaskSlots};
 /// use std::sync::Arc;
 /// use std::time::Duration;
-/// use tokio::runtime::{Builder, Handle};
+/// use tokio::runtime::{Builder, Handle, Runtime};
 ///
 /// # Builder::new_multi_thread().enable_all().build()?.block_on(async {
 /// let queue = Queue::new(Arc::new(Memory::new()), "sums")?;
@@ -65,17 +65,22 @@ impl Consumer {
     pub(super) fn start(mut builder: ConsumerBuilder) -> io::Result<Self> {
         let schedules = std::mem::take(&mut builder.schedules);
         let name = builder.queue.name().clone();
-        let (sender, shared) = mpsc::channel();
+        let (sender, started) = mpsc::channel();
         on_a_thread(format!("take {name}"), move |runtime| {
-            let shared = Arc::new(Shared::new(builder, runtime));
+            let runtime = Arc::new(runtime);
+            let shared = Arc::new(Shared::new(builder, runtime.handle().clone()));
             // Whoever asked for it is waiting for it.
-            let _ = sender.send(Arc::clone(&shared));
-            async move { take(&shared).await }
+            let _ = sender.send((Arc::clone(&shared), Arc::downgrade(&runtime)));
+            let takes = Arc::clone(&shared);
+            let loops = runtime.spawn(async move { take(&takes).await });
+            here::take(&runtime, &shared, loops);
         })?;
-        let shared = shared.recv().map_err(io::Error::other)?;
+        let (shared, taker) = started.recv().map_err(io::Error::other)?;
         let consumer = Self { shared: Arc::clone(&shared) };
-        on_a_thread(format!("keep {name}"), move |_| async move {
-            keep(&shared, schedules).await;
+        on_a_thread(format!("keep {name}"), move |runtime| {
+            let keeps =
+                async { tokio::join!(keep(&shared, schedules), watch_loop(&shared, taker)) };
+            runtime.block_on(keeps);
         })?;
         Ok(consumer)
     }
@@ -146,11 +151,8 @@ impl Drop for Consumer {
     }
 }
 
-/// Runs a future on a thread of its own, in a runtime of its own.
-fn on_a_thread<F: Future<Output = ()>>(
-    name: String,
-    make: impl FnOnce(Handle) -> F + Send + 'static,
-) -> io::Result<()> {
+/// Runs something on a thread of its own, with a runtime of its own.
+fn on_a_thread(name: String, run: impl FnOnce(Runtime) + Send + 'static) -> io::Result<()> {
     let (sender, started) = mpsc::channel();
     thread::Builder::new().name(name).spawn(move || {
         let runtime = match Builder::new_current_thread().enable_all().build() {
@@ -161,7 +163,7 @@ fn on_a_thread<F: Future<Output = ()>>(
             }
         };
         let _ = sender.send(Ok(()));
-        runtime.block_on(make(runtime.handle().clone()));
+        run(runtime);
     })?;
     started.recv().map_err(io::Error::other)?
 }

@@ -88,7 +88,7 @@ pub(super) async fn lease_loop(shared: &Arc<Shared>) {
 fn free_slots(shared: &Shared) -> usize {
     match UNSETTLED_MAX <= shared.tally.unsettled.get() {
         true => 0,
-        false => shared.slots.free().min(LEASE_MAX),
+        false => shared.free().min(LEASE_MAX),
     }
 }
 
@@ -179,7 +179,9 @@ fn hand_over(shared: &Arc<Shared>, catch: Catch) {
     }
     let known = shared.queue.handlers().known();
     let works = runs.into_iter().map(|run| Work::new(Arc::clone(shared), Arc::clone(&known), run));
-    shared.slots.run_all(works.collect());
+    if let Err(works) = shared.here.lay_out(works.collect()) {
+        shared.slots.run_all(works);
+    }
 }
 
 /// Returns when there may be something to take.

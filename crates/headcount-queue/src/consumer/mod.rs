@@ -5,13 +5,15 @@
 //! The *settle* loop writes how jobs ended; what ends during a write goes with the next. The
 //! *keeper* renews the lease, learns of cancellations, sends notes, sweeps, and submits what is
 //! scheduled; it has a thread of its own, so that no handler and no slow write can make a lease
-//! run out.
+//! run out. Quick jobs are done on the thread that leases, which the keeper watches over.
 
 mod handle;
 
 mod doubt;
 mod gather;
+mod here;
 mod leasing;
+mod quick;
 mod settling;
 
 mod keeping;

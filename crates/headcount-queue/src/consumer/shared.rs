@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use super::builder::{ConsumerBuilder, Listener, Timing};
 use super::events::{ConsumerEvent, Drained, Ended};
 use super::gather::Gather;
+use super::here::Here;
 use super::slots::Slots;
 use super::tally::Tally;
 use super::verdict::{End, ending, told};
@@ -45,6 +46,7 @@ pub(super) struct Shared {
     pub(super) alarm_bell: Notify,
     pub(super) next_alarm: Mutex<Option<Instant>>,
     pub(super) gather: Gather,
+    pub(super) here: Here,
     pub(super) held: Mutex<Held>,
     pub(super) ended: Mutex<Vec<(Arc<Run>, Settlement)>>,
     pub(super) backlog: Mutex<Option<(Instant, QueueStats)>>,
@@ -111,6 +113,7 @@ impl Shared {
             alarm_bell: Notify::new(),
             next_alarm: Mutex::new(None),
             gather: Gather::default(),
+            here: Here::default(),
             held: Mutex::new(held),
             ended: Mutex::default(),
             backlog: Mutex::default(),
@@ -144,6 +147,11 @@ impl Shared {
         let _ = phase.wait_for(|phase| *phase == Phase::Closed).await;
     }
 
+    /// How many more jobs could begin now.
+    pub(super) fn free(&self) -> usize {
+        self.slots.free().saturating_sub(self.here.busy())
+    }
+
     /// All runs that are held.
     pub(super) fn runs(&self) -> Vec<Arc<Run>> {
         lock(&self.held).runs.values().cloned().collect()
@@ -162,8 +170,12 @@ impl Shared {
             return None;
         };
         let (how, error) = told(&ending);
-        let took = run.grip.leased.elapsed();
+        let now = Instant::now();
+        let took = now.duration_since(run.grip.leased);
         self.gather.ended(took);
+        if let Some(started) = run.started() {
+            self.here.ended(now.duration_since(started));
+        }
         self.tally.ended(how);
         self.tell_with(|| ConsumerEvent::Ended {
             id: run.id(),
@@ -183,7 +195,7 @@ impl Shared {
 
     /// There may be a free slot more.
     pub(super) fn slot_freed(&self) {
-        if self.gather.is_enough(|| self.slots.free()) {
+        if self.gather.is_enough(|| self.free()) {
             self.slot_bell.notify_one();
         }
     }

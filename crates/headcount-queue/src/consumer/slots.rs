@@ -47,9 +47,22 @@ pub trait Slots: fmt::Debug + Send + Sync + 'static {
             self.run(work);
         }
     }
+
+    /// The runtime for jobs that begin on the consumer's own thread, where they may.
+    ///
+    /// A consumer with threads of its own does jobs there that have proved to take a microsecond or
+    /// two, as it costs more to hand them over. It enters this runtime first, so handlers find it
+    /// as ever; what does not end at once goes on in it. Such jobs take of the free slots, but are
+    /// not handed to [`run_all`](Self::run_all): allow it only where nobody counts what is.
+    fn here(&self) -> Option<&Handle> {
+        None
+    }
 }
 
 /// A fixed number of slots, each job a task of a tokio runtime.
+///
+/// Jobs that have proved to end within microseconds are done on the consumer's own thread instead,
+/// as if they were part of that runtime, unless they are to be [apart](Self::apart) from it.
 ///
 /// ```
 /// use headcount_queue::{Slots, TaskSlots};
@@ -64,13 +77,22 @@ pub struct TaskSlots {
     runtime: Handle,
     slots_max: usize,
     busy: Arc<AtomicUsize>,
+    is_apart: bool,
 }
 
 impl TaskSlots {
     /// This many slots, in this runtime.
     #[must_use]
     pub fn new(slots_max: usize, runtime: Handle) -> Self {
-        Self { runtime, slots_max, busy: Arc::default() }
+        Self { runtime, slots_max, busy: Arc::default(), is_apart: false }
+    }
+
+    /// Every job is done on a thread of the runtime, however quick it is: for handlers that need
+    /// something of those threads.
+    #[must_use]
+    pub const fn apart(mut self) -> Self {
+        self.is_apart = true;
+        self
     }
 }
 
@@ -103,5 +125,9 @@ impl Slots for TaskSlots {
                 tokio::spawn(work.run_in(slot));
             }
         });
+    }
+
+    fn here(&self) -> Option<&Handle> {
+        (!self.is_apart).then_some(&self.runtime)
     }
 }

@@ -130,6 +130,11 @@ impl Run {
         self.job.leased_at.since(self.job.submitted_at) + self.grip.leased.elapsed()
     }
 
+    /// When its handler began, if it has.
+    pub(crate) fn started(&self) -> Option<Instant> {
+        self.started.get().copied()
+    }
+
     /// When its time is up, once it has begun.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.started.get()?.checked_add(self.job.spec.timeout?)

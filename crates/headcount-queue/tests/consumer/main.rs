@@ -9,5 +9,6 @@ mod drains;
 mod endings;
 mod faults;
 mod handlers;
+mod here;
 mod pace;
 mod schedules;
