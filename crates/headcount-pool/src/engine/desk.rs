@@ -149,8 +149,9 @@ impl<K: Kind> Desk<K> {
         if self.staff.badge(worker).is_recalled() {
             self.came_back(worker, now);
         }
-        // Whoever is told that there is nothing parks: more at short tasks than cores to run them.
-        let queued = if self.cores <= self.short(floor) { 0 } else { self.queued(floor) };
+        // Whoever is told that there is nothing parks: enough others are at short tasks.
+        let is_enough = floor.hands(self.cores) <= self.short(floor);
+        let queued = if is_enough { 0 } else { self.queued(floor) };
         standing(self.roster.finished(worker, now, queued))
     }
 
@@ -458,7 +459,7 @@ impl<K: Kind> Desk<K> {
         let deferred = 0 < short;
         let attended = match deferred {
             // Short tasks compute. Where all cores do already, another worker is in their way.
-            true if self.cores <= short => u64::MAX,
+            true if floor.hands(self.cores) <= short => u64::MAX,
             true if floor.notice.read() & QUICK != 0 => u64::from(short) * QUICK_TASKS_EACH,
             true => u64::from(short) * SHORT_TASKS_EACH,
             false => u64::from(floor.en_route.load(Ordering::Relaxed)),

@@ -7,7 +7,7 @@ use headcount_core::{Clock, Timestamp};
 
 use super::door::Door;
 use super::line::Line;
-use super::notice::{Notice, QUICK, REPORT, ROOM, SUMMON};
+use super::notice::{Notice, QUICK, REPORT, ROOM, SUMMON, TINY};
 use super::stamps::{SAMPLE, Stamps};
 use crate::clock::Monotonic;
 use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
@@ -138,6 +138,15 @@ impl<W: Send> Floor<W> {
         };
     }
 
+    /// How many workers short tasks are work for: one for each core, or one alone where they are so
+    /// tiny that two would wait for each other at the head of the line.
+    pub(crate) fn hands(&self, cores: u32) -> u32 {
+        match self.notice.read() & TINY != 0 {
+            true => 1,
+            false => cores,
+        }
+    }
+
     /// Takes the next task for a worker, and says whether there was one. If not, one may wait all
     /// the same: it was let in and is not here yet. Then whoever brings it gets a moment.
     pub(crate) fn next(&self, hand: &mut Option<Entry<W>>) -> bool {
@@ -207,5 +216,20 @@ impl<W: Send> Floor<W> {
     /// How many wait.
     pub(crate) fn queued(&self) -> u64 {
         self.line.len(|| self.door.admitted())
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiny_tasks_are_work_for_one_worker_and_others_for_every_core() {
+        let floor: Floor<()> = Floor::new(Line::new(8, None), 8);
+        assert_eq!(floor.hands(4), 4);
+        floor.notice.raise(QUICK);
+        assert_eq!(floor.hands(4), 4);
+        floor.notice.raise(TINY);
+        assert_eq!(floor.hands(4), 1);
     }
 }

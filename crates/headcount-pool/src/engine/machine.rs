@@ -311,9 +311,9 @@ impl<K: Kind> Engine<K> {
         self.cores
     }
 
-    /// Whether more workers are at short tasks than there are cores to run them.
+    /// Whether more workers are at short tasks than they are work for.
     pub(crate) fn is_crowded(&self) -> bool {
-        self.cores < self.floor.short.load(Ordering::Relaxed)
+        self.floor.hands(self.cores) < self.floor.short.load(Ordering::Relaxed)
     }
 
     /// A worker that was told to leave holds nothing any more. Says how many leave with it.

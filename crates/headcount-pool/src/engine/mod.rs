@@ -44,7 +44,7 @@ pub(crate) use keeper::keep;
 pub(crate) use line::{Line, Order};
 
 pub(crate) use machine::{Engine, Settings};
-pub(crate) use notice::{QUICK, REPORT};
+pub(crate) use notice::{QUICK, REPORT, TINY};
 pub(crate) use pace::{Measured, Pace};
 pub(crate) use patience::Patience;
 pub(crate) use porter::{carried, is_porter_of};

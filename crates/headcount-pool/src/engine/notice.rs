@@ -12,6 +12,8 @@ pub(crate) const REPORT: u32 = 1 << 1;
 pub(crate) const ROOM: u32 = 1 << 2;
 /// Tasks are so short that not every one of them is measured.
 pub(crate) const QUICK: u32 = 1 << 3;
+/// Tasks are so short that workers would only wait for each other where they take them.
+pub(crate) const TINY: u32 = 1 << 4;
 
 /// The flags that are up.
 #[derive(Debug, Default)]

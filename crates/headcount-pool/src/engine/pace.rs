@@ -12,6 +12,14 @@ const GROUP: u32 = 16;
 const GROUP_TINY: u32 = 64;
 /// Tasks below this make larger groups.
 const TINY: Duration = Duration::from_nanos(150);
+/// Tasks below this, with taking them, are no work for two, who would take turns at the line for
+/// as long. That shows while one is alone; beside another each takes longer, as it waits.
+const LONE: Duration = Duration::from_nanos(100);
+/// Tasks that take as long as this are work for two, whether they wait or not.
+const NOT_LONE: Duration = Duration::from_nanos(400);
+/// From the middle of this up or down a worker makes up its mind: a group of tiny tasks is a step
+/// up, a longer one takes half. One alone may be the system's fault.
+const LONE_SCORE_MAX: u32 = 8;
 /// Tasks below this are measured in groups.
 const QUICK: Duration = Duration::from_micros(1);
 /// A task in a group that takes as long as this on average is not quick any more.
@@ -27,7 +35,7 @@ const SHORT_SCORE_MAX: u32 = 8;
 const LONG_COSTS: u32 = 4;
 
 /// One worker's way of measuring.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Pace {
     /// Quick tasks in a row; from `QUICK_RUN` on they are measured in groups.
     quick: u32,
@@ -36,6 +44,7 @@ pub(crate) struct Pace {
     /// The group is complete with so many; 0 is not known, and then each is measured by itself.
     group_len: u32,
     short: u32,
+    lone: u32,
     /// What a task of the last group took.
     typical: Duration,
 }
@@ -47,6 +56,13 @@ pub(crate) struct Measured {
     pub(crate) span: Duration,
     /// One that took longer than the others, beside them.
     pub(crate) outlier: Option<Duration>,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        let lone = LONE_SCORE_MAX / 2;
+        Self { quick: 0, group: 0, group_len: 0, short: 0, lone, typical: Duration::ZERO }
+    }
 }
 
 impl Pace {
@@ -66,6 +82,15 @@ impl Pace {
         match self.short {
             0 => Some(false),
             SHORT_SCORE_MAX => Some(true),
+            _ => None,
+        }
+    }
+
+    /// Whether tasks are so tiny that one worker does them as fast as two. `None`: not known.
+    pub(crate) fn is_lone(&self) -> Option<bool> {
+        match self.lone {
+            0 => Some(false),
+            LONE_SCORE_MAX => Some(true),
             _ => None,
         }
     }
@@ -109,6 +134,11 @@ impl Pace {
             true => (self.short + tasks).min(SHORT_SCORE_MAX),
             false => self.short.saturating_sub(LONG_COSTS),
         };
+        if NOT_LONE <= each {
+            self.lone = self.lone.saturating_sub(LONE_SCORE_MAX / 2);
+        } else if each < LONE && self.is_quick() {
+            self.lone = (self.lone + 1).min(LONE_SCORE_MAX);
+        }
     }
 }
 
@@ -196,6 +226,22 @@ mod tests {
             .sum();
         let true_total = u128::from(spans.iter().sum::<u64>());
         assert!(true_total.abs_diff(total) < 16 * 100, "{total} of {true_total}");
+    }
+
+    #[test]
+    fn tiny_tasks_are_work_for_one_until_they_are_longer() {
+        let mut pace = quick(50);
+        assert_eq!(pace.is_lone(), None, "a few say nothing");
+        run(&mut pace, &[50; 400]);
+        assert_eq!(pace.is_lone(), Some(true));
+        run(&mut pace, &[250; 640]);
+        assert_eq!(pace.is_lone(), Some(true), "it may wait for another");
+        run(&mut pace, &[600; 16]);
+        assert_eq!(pace.is_lone(), None, "it may have been the system");
+        run(&mut pace, &[600; 64]);
+        assert_eq!(pace.is_lone(), Some(false));
+        run(&mut pace, &[250; 640]);
+        assert_eq!(pace.is_lone(), Some(false), "one that waits knows no better");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::engine::{
     Badge, Counter, Engine, Entry, Fate, Kind, Measured, Pace, Patience, QUICK, REPORT, Signal,
-    Stamp, Standing,
+    Stamp, Standing, TINY,
 };
 use crate::sync::atomic::Ordering;
 
@@ -148,6 +148,9 @@ impl<'a, K: Kind> Shift<'a, K> {
 
     fn tell_pace(&self) {
         self.engine.floor.notice.set(QUICK, self.pace.is_quick());
+        if let Some(lone) = self.pace.is_lone() {
+            self.engine.floor.notice.set(TINY, lone);
+        }
         if let Some(short) = self.pace.is_short()
             && self.set_short(short)
             && !short
@@ -184,7 +187,14 @@ impl<'a, K: Kind> Shift<'a, K> {
     pub(crate) fn rest(&mut self) {
         self.pause();
         self.set_short(false);
-        self.engine.floor.notice.lower(QUICK);
+        self.no_longer_quick();
+    }
+
+    /// What it said of its tasks holds no longer, unless others say the same of theirs.
+    fn no_longer_quick(&self) {
+        if self.engine.floor.short.load(Ordering::Relaxed) == 0 {
+            self.engine.floor.notice.lower(QUICK | TINY);
+        }
     }
 
     /// Its task does not end yet, but waits for something: those behind it need others.
@@ -194,7 +204,7 @@ impl<'a, K: Kind> Shift<'a, K> {
     #[cfg(feature = "tokio")]
     pub(crate) fn awaits(&mut self) {
         self.measure();
-        self.engine.floor.notice.lower(QUICK);
+        self.engine.floor.notice.lower(QUICK | TINY);
         if self.set_short(false) {
             self.call_others();
         }

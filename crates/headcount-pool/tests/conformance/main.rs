@@ -31,6 +31,7 @@
 //! |  |  | `two_tasks_that_need_each_other_always_meet` |
 //! |  |  | `as_many_tasks_as_workers_always_run_at_once` |
 //! |  |  | `long_tasks_behind_short_ones_are_not_left_to_one_worker` |
+//! |  | threads | `long_tasks_behind_tiny_ones_are_not_left_to_one_worker` |
 //! | 4 | | *submit against stop* |
 //! |  | both | `submit_against_close_runs_or_hands_back` |
 //! |  |  | `every_accepted_task_ends_in_exactly_one_way` |

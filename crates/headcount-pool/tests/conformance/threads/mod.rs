@@ -34,6 +34,8 @@ mod nesting;
 
 mod powerless;
 
+mod tiny;
+
 type Pool = ThreadPool;
 type Handle = PoolHandle<Threads>;
 
