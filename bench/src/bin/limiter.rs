@@ -1,8 +1,8 @@
 //! What a permit costs: ours beside those of tokio's semaphore, in the same rounds.
 //!
-//! Ours are owned, can be resized and keep books (two readings of the clock and a histogram for
-//! each permit); tokio's keep none, and come both borrowed and owned. Tokio has nothing for a
-//! thread that waits, so there a runtime of one thread waits for it.
+//! Ours are owned, can be resized and keep books (every permit is counted; of those that are held
+//! for a moment, as here, one in 64 is timed); tokio's keep none, and come both borrowed and owned.
+//! Tokio has nothing for a thread that waits, so there a runtime of one thread waits for it.
 
 use std::future::Future;
 use std::hint::black_box;

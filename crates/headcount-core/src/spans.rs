@@ -33,7 +33,12 @@ pub struct RecentSpans {
 impl RecentSpans {
     /// Adds a span.
     pub fn add(&mut self, span: Duration) {
-        self.all.add(span);
+        self.add_many(span, 1);
+    }
+
+    /// Adds the same span `times` over.
+    pub fn add_many(&mut self, span: Duration, times: u64) {
+        self.all.add_many(span, times);
     }
 
     /// What was added lately. `None`: nothing was.
@@ -117,9 +122,14 @@ impl Spans {
 
     /// Adds a span.
     pub fn add(&mut self, span: Duration) {
-        self.count_in(bucket_of(nanos_of(span)), 1);
-        self.nanos += u128::from(nanos_of(span));
-        self.squares_secs += span.as_secs_f64().powi(2);
+        self.add_many(span, 1);
+    }
+
+    /// Adds the same span `times` over.
+    pub fn add_many(&mut self, span: Duration, times: u64) {
+        self.count_in(bucket_of(nanos_of(span)), times);
+        self.nanos += u128::from(nanos_of(span)) * u128::from(times);
+        self.squares_secs += span.as_secs_f64().powi(2) * times as f64;
     }
 
     /// Adds so many spans of which only the bucket is known; their sum comes by `add_to_sum`.
@@ -293,6 +303,19 @@ mod tests {
         };
         assert!((told.sum - exact.sum).abs() / 1000.0 < 0.01, "{told:?} for {exact:?}");
         assert!((variance(&told) / variance(&exact) - 1.0).abs() < 0.01, "{told:?} for {exact:?}");
+    }
+
+    #[test]
+    fn adding_many_is_adding_one_by_one() {
+        let (mut many, mut singly) = (Spans::default(), Spans::default());
+        for (micros, times) in [(7, 3), (0, 5), (40_000, 1), (9, 0)] {
+            let span = Duration::from_micros(micros);
+            many.add_many(span, times);
+            (0..times).for_each(|_| singly.add(span));
+        }
+        let told = |spans: &Spans| spans.since(&Spans::default()).expect("nine spans");
+        assert_eq!(told(&many), told(&singly));
+        assert_eq!((many.sum(), many.log_sums()), (singly.sum(), singly.log_sums()));
     }
 
     /// At each time in milliseconds, add some spans of 1 ms and read: how many are recent?

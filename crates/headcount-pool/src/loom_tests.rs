@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use headcount_core::PoolSnapshot;
+use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::thread;
 
@@ -27,12 +29,19 @@ fn check(limit: u32, model: impl Fn(&Limiter) + Send + Sync + 'static) {
     builder.check(move || {
         let limiter = Limiter::new(limit);
         model(&limiter);
-        let snapshot = limiter.snapshot();
-        let counted = snapshot.counters;
+        let snapshot = balanced(limiter.snapshot());
         assert_eq!((snapshot.busy, snapshot.queued), (0, 0), "somebody is left");
-        assert_eq!(counted.started, counted.completed);
-        assert_eq!(counted.submitted, counted.started + counted.rejected + counted.expired);
     });
+}
+
+/// What must hold in every snapshot, whenever it is read.
+fn balanced(snapshot: PoolSnapshot) -> PoolSnapshot {
+    let counted = snapshot.counters;
+    let resolved = counted.started + counted.rejected + counted.expired;
+    assert_eq!(counted.submitted, resolved + snapshot.queued);
+    assert_eq!(counted.started, counted.completed + u64::from(snapshot.busy));
+    assert!(counted.failed <= counted.completed);
+    snapshot
 }
 
 fn spawn<T: 'static>(
@@ -72,6 +81,70 @@ fn as_many_are_in_as_the_limit_allows() {
         for other in others {
             other.join().unwrap();
         }
+    });
+}
+
+/// As under a mutex: loom knows who may see the cell, and a permit is what orders them. Whoever
+/// fails leaves at the desk, everybody else by the wicket if it is open.
+#[test]
+fn what_was_done_under_one_permit_is_seen_under_the_next() {
+    type Visit = (fn(&Limiter) -> Option<Permit>, fn(Permit));
+    fn visit((enter, leave): Visit, cell: Arc<UnsafeCell<u32>>) -> impl FnOnce(&Limiter) {
+        move |limiter| {
+            if let Some(permit) = enter(limiter) {
+                cell.with_mut(|_| ());
+                leave(permit);
+            }
+        }
+    }
+    let check = |first: Visit, second: Visit| {
+        check(1, move |limiter| {
+            let cell = Arc::new(UnsafeCell::new(0));
+            let other = spawn(limiter, visit(first, cell.clone()));
+            visit(second, cell)(limiter);
+            other.join().unwrap();
+        });
+    };
+    let waits: fn(&Limiter) -> Option<Permit> = |limiter| limiter.acquire().ok();
+    let tries: fn(&Limiter) -> Option<Permit> = |limiter| limiter.try_acquire().ok();
+    check((waits, Permit::success), (waits, Permit::success));
+    check((tries, Permit::success), (tries, Permit::success));
+    check((waits, Permit::success), (tries, Permit::success));
+    check((waits, Permit::dropped), (tries, Permit::success));
+}
+
+/// A snapshot shuts the wicket as others come and go by it, and opens it again.
+#[test]
+fn every_snapshot_is_exact() {
+    check(1, |limiter| {
+        let pass = |limiter: &Limiter| drop(limiter.try_acquire());
+        let fail = |limiter: &Limiter| {
+            if let Ok(permit) = limiter.try_acquire() {
+                permit.dropped();
+            }
+        };
+        let others = [spawn(limiter, pass), spawn(limiter, fail)];
+        let before = balanced(limiter.snapshot()).counters;
+        for other in others {
+            other.join().unwrap();
+        }
+        let after = balanced(limiter.snapshot()).counters;
+        assert!(before.submitted <= after.submitted && before.completed <= after.completed);
+        assert_eq!(after.submitted, 2);
+        assert!(1 <= after.started, "one of them was first");
+    });
+}
+
+/// The limit falls as another passes the wicket: whoever comes when that is done finds it lower.
+#[test]
+fn the_limit_falls_while_others_pass() {
+    check(2, |limiter| {
+        let held = acquire(limiter);
+        let other = spawn(limiter, |limiter| limiter.try_acquire().ok());
+        limiter.resize(1);
+        assert!(limiter.try_acquire().is_err(), "one is in, and one more came");
+        drop(held);
+        drop(other.join().unwrap());
     });
 }
 

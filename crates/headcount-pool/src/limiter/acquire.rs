@@ -14,6 +14,8 @@ use super::error::{AcquireTimeoutError, Closed};
 use super::gate::Ticket;
 use super::handle::Limiter;
 use super::permit::Permit;
+use super::stopwatch::Timing;
+use crate::clock::Monotonic;
 use crate::park::Parker;
 use crate::sync::WakerArc;
 
@@ -40,19 +42,42 @@ use crate::sync::WakerArc;
 /// ```
 #[must_use = "a future does nothing until it is awaited"]
 pub struct Acquire {
-    limiter: Limiter,
     stage: Stage,
 }
 
 enum Stage {
-    Asking,
-    Waiting(Ticket, Timestamp),
+    Asking(Limiter),
+    Waiting(Limiter, Ticket, Timestamp),
     Done,
 }
 
 impl Acquire {
     pub(super) fn new(limiter: Limiter) -> Self {
-        Self { limiter, stage: Stage::Asking }
+        Self { stage: Stage::Asking(limiter) }
+    }
+
+    /// Now, or later and then it waits from here on.
+    fn ask(&mut self, waker: &Waker) -> Poll<Result<Option<Timing>, Closed>> {
+        match &self.stage {
+            Stage::Done => panic!("polled again after it was ready; acquire anew"),
+            Stage::Waiting(limiter, ticket, since) => limiter.look(ticket, *since, waker),
+            Stage::Asking(limiter) => match limiter.ask(waker) {
+                Asked::Admitted(timing) => Poll::Ready(Ok(timing)),
+                Asked::Closed => Poll::Ready(Err(Closed)),
+                Asked::Waiting(ticket, since) => {
+                    self.stage = Stage::Waiting(self.limiter(), ticket, since);
+                    Poll::Pending
+                }
+            },
+        }
+    }
+
+    /// Takes the limiter along into what comes after this stage.
+    fn limiter(&mut self) -> Limiter {
+        match replace(&mut self.stage, Stage::Done) {
+            Stage::Asking(limiter) | Stage::Waiting(limiter, ..) => limiter,
+            Stage::Done => panic!("it was asked for the last time before it was done"),
+        }
     }
 }
 
@@ -60,28 +85,18 @@ impl Future for Acquire {
     type Output = Result<Permit, Closed>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let answer = match &self.stage {
-            Stage::Asking => match self.limiter.ask(context.waker()) {
-                Asked::Answered(answer) => Poll::Ready(answer),
-                Asked::Waiting(ticket, since) => {
-                    self.stage = Stage::Waiting(ticket, since);
-                    Poll::Pending
-                }
-            },
-            Stage::Waiting(ticket, since) => self.limiter.look(ticket, *since, context.waker()),
-            Stage::Done => panic!("polled again after it was ready; acquire anew"),
-        };
-        if answer.is_ready() {
-            self.stage = Stage::Done;
-        }
-        answer
+        let answer = self.ask(context.waker());
+        answer.map(|answer| {
+            let limiter = self.limiter();
+            answer.map(|timing| Permit::new(limiter, timing))
+        })
     }
 }
 
 impl Drop for Acquire {
     fn drop(&mut self) {
-        if let Stage::Waiting(ticket, _) = replace(&mut self.stage, Stage::Done) {
-            self.limiter.give_up(ticket);
+        if let Stage::Waiting(limiter, ticket, _) = replace(&mut self.stage, Stage::Done) {
+            limiter.give_up(ticket);
         }
     }
 }
@@ -89,7 +104,7 @@ impl Drop for Acquire {
 impl fmt::Debug for Acquire {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let stage = match self.stage {
-            Stage::Asking => "asking",
+            Stage::Asking(_) => "asking",
             Stage::Waiting(..) => "waiting",
             Stage::Done => "done",
         };
@@ -99,7 +114,8 @@ impl fmt::Debug for Acquire {
 
 /// What somebody is told who asks for the first time.
 pub(super) enum Asked {
-    Answered(Result<Permit, Closed>),
+    Admitted(Option<Timing>),
+    Closed,
     Waiting(Ticket, Timestamp),
 }
 
@@ -126,8 +142,11 @@ impl Blocked {
         }
     }
 
-    pub(super) fn wait_for(mut self, timeout: Duration) -> Result<Permit, AcquireTimeoutError> {
-        let clock = self.acquire.limiter.clock();
+    pub(super) fn wait_for(
+        mut self,
+        timeout: Duration,
+        clock: Monotonic,
+    ) -> Result<Permit, AcquireTimeoutError> {
         let deadline = clock.now() + timeout;
         loop {
             if let Poll::Ready(answer) = self.look() {

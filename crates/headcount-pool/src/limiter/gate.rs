@@ -3,8 +3,7 @@
 //! It is told what happens and answers whom to admit; the caller calls them. What it keeps of
 //! those who wait, the `W`, it never looks at.
 
-use std::collections::BTreeMap;
-use std::iter::from_fn;
+use super::queue::Queue;
 
 /// A gate with one queue.
 #[derive(Debug)]
@@ -12,8 +11,7 @@ pub(super) struct Gate<W> {
     limit: u32,
     in_use: u32,
     /// Those who wait, by the number of their ticket.
-    waiting: BTreeMap<u64, W>,
-    tickets_given: u64,
+    waiting: Queue<W>,
     /// The first ticket that was not admitted. `None`: the gate is open.
     closed_before: Option<u64>,
 }
@@ -58,7 +56,7 @@ pub(super) enum Abandoned<W> {
 
 impl<W> Gate<W> {
     pub(super) fn new(limit: u32) -> Self {
-        Self { limit, in_use: 0, waiting: BTreeMap::new(), tickets_given: 0, closed_before: None }
+        Self { limit, in_use: 0, waiting: Queue::new(), closed_before: None }
     }
 
     pub(super) fn limit(&self) -> u32 {
@@ -79,7 +77,27 @@ impl<W> Gate<W> {
 
     /// Whose turn it is next.
     pub(super) fn first_waiting(&self) -> Option<&W> {
-        self.waiting.first_key_value().map(|(_, waiter)| waiter)
+        self.waiting.first()
+    }
+
+    /// How many may come in without asking, where nobody has to ask: nobody waits, nobody is in
+    /// above the limit, and it is open.
+    pub(super) fn free_for_all(&self) -> Option<u32> {
+        match self.waiting.len() == 0 && !self.is_closed() {
+            true => self.limit.checked_sub(self.in_use),
+            false => None,
+        }
+    }
+
+    /// Some came and some left without asking, so many came in, and so many places are free now.
+    /// Says how many left.
+    pub(super) fn passed(&mut self, entered: u64, free: u32) -> u64 {
+        assert!(self.free_for_all().is_some(), "nobody had to ask");
+        let in_before = u64::from(self.in_use);
+        self.in_use = self.limit.checked_sub(free).expect("no more places are free than there are");
+        (in_before + entered)
+            .checked_sub(u64::from(self.in_use))
+            .expect("nobody is in who did not come")
     }
 
     pub(super) fn has_room(&self) -> bool {
@@ -94,7 +112,7 @@ impl<W> Gate<W> {
         if !self.has_room() {
             return Entry::Full;
         }
-        assert!(self.waiting.is_empty(), "nobody waits while there is room");
+        assert!(self.waiting.len() == 0, "nobody waits while there is room");
         self.in_use += 1;
         Entry::Admitted
     }
@@ -104,18 +122,13 @@ impl<W> Gate<W> {
         match self.enter() {
             Entry::Admitted => Request::Admitted(waiter),
             Entry::Closed => Request::Closed(waiter),
-            Entry::Full => {
-                let number = self.tickets_given;
-                self.tickets_given += 1;
-                self.waiting.insert(number, waiter);
-                Request::Waiting(Ticket(number))
-            }
+            Entry::Full => Request::Waiting(Ticket(self.waiting.push(waiter))),
         }
     }
 
     pub(super) fn standing(&mut self, ticket: &Ticket) -> Standing<'_, W> {
         let turned_away = self.turned_away(ticket);
-        match self.waiting.get_mut(&ticket.0) {
+        match self.waiting.get_mut(ticket.0) {
             Some(waiter) => Standing::Waiting(waiter),
             None if turned_away => Standing::TurnedAway,
             // Off the queue and not turned away: it was its turn.
@@ -126,7 +139,7 @@ impl<W> Gate<W> {
     /// Takes a ticket back, wherever it stands. Nobody loses a place by it.
     #[expect(clippy::needless_pass_by_value, reason = "a ticket is handed back once")]
     pub(super) fn abandon(&mut self, ticket: Ticket) -> Abandoned<W> {
-        match self.waiting.remove(&ticket.0) {
+        match self.waiting.remove(ticket.0) {
             Some(waiter) => Abandoned::Waiting(waiter),
             None if self.turned_away(&ticket) => Abandoned::TurnedAway,
             None => Abandoned::Admitted(self.release()),
@@ -143,15 +156,19 @@ impl<W> Gate<W> {
     /// Sets the limit, and says who is admitted, in their order. Nobody inside is affected.
     pub(super) fn resize(&mut self, limit: u32) -> Vec<W> {
         self.limit = limit;
-        from_fn(|| self.admit()).collect()
+        let room = limit.saturating_sub(self.in_use) as usize;
+        let mut admitted = Vec::with_capacity(room.min(self.waiting.len()));
+        while let Some(waiter) = self.admit() {
+            admitted.push(waiter);
+        }
+        admitted
     }
 
     /// Turns everybody away who waits or is yet to come.
     pub(super) fn close(&mut self) -> Vec<W> {
-        let first = self.waiting.first_key_value().map_or(self.tickets_given, |(first, _)| *first);
         // Closing twice changes nothing.
-        self.closed_before.get_or_insert(first);
-        std::mem::take(&mut self.waiting).into_values().collect()
+        self.closed_before.get_or_insert(self.waiting.first_number());
+        self.waiting.clear()
     }
 
     /// Tickets are admitted in their order, so those from the first that was not are turned away.
@@ -163,7 +180,7 @@ impl<W> Gate<W> {
         if !self.has_room() {
             return None;
         }
-        let (_, waiter) = self.waiting.pop_first()?;
+        let waiter = self.waiting.pop()?;
         self.in_use += 1;
         Some(waiter)
     }
@@ -178,7 +195,8 @@ mod tests {
     /// A gate and a few people with one letter each, told what to do in words.
     ///
     /// `+a` requests, `?a` tries to enter, `-` gives a permit back, `=3` resizes, `~a` abandons,
-    /// `!` closes, `a` looks how it stands. Answers name whom to admit.
+    /// `!` closes, `a` looks how it stands, `f` says how many may come in without asking, `p31`
+    /// tells that 3 came and 1 place is left. Answers name whom to admit.
     fn check(limit: u32, steps: &str, expected: &str) {
         let mut gate = Gate::new(limit);
         let mut tickets = BTreeMap::new();
@@ -210,6 +228,11 @@ mod tests {
                 Abandoned::TurnedAway => "away".to_owned(),
             },
             '!' => format!("away:{}", String::from_iter(gate.close())),
+            'f' => gate.free_for_all().map_or("ask".to_owned(), |free| free.to_string()),
+            'p' => {
+                let number = |at| step[at..=at].parse().expect("a digit");
+                format!("left:{}", gate.passed(number(1), number(2).try_into().expect("few")))
+            }
             _ => match gate.standing(&tickets[&who]) {
                 Standing::Waiting(_) => "waits".to_owned(),
                 Standing::Admitted => "in".to_owned(),
@@ -273,5 +296,18 @@ mod tests {
         check(1, "+a +b +c - ! b c", "in waits:1 waits:2 in:b away:c in away");
         check(1, "+a +b +c - ! ~b ~c ?d", "in waits:1 waits:2 in:b away:c in: away closed");
         check(1, "+a +b - ! ! b", "in waits:1 in:b away: away: in");
+    }
+
+    #[test]
+    fn nobody_has_to_ask_while_nobody_waits() {
+        check(2, "f +a f ?b f +c f - f -", "2 in 1 admitted 0 waits:1 ask in:c 0 in:");
+        check(2, "+a +b =1 f - f - f", "in in in: ask in: 0 in: 1");
+        check(1, "+a +b f ~b f ! f", "in waits:1 ask left:b 0 away: ask");
+    }
+
+    #[test]
+    fn those_who_did_not_ask_are_in() {
+        check(3, "p31 f ?a f ?b", "left:1 1 admitted 0 full");
+        check(3, "?a ?b p03 f p30 ?c +d -", "admitted admitted left:2 3 left:0 full waits:1 in:d");
     }
 }

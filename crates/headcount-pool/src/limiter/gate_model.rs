@@ -1,11 +1,13 @@
-//! Over some hundred thousand random events the gate agrees with a naive reference.
+//! Over some hundred thousand random events gate and wicket agree with a naive reference.
 //!
+//! Whoever can passes the wicket; all others shut it, go to the gate, and open it if they may.
 //! The reference keeps a list of everybody and what they are doing, and counts afresh each time.
 //! A failing run names its seed.
 
 use std::panic::catch_unwind;
 
 use super::gate::{Abandoned, Entry, Gate, Request, Standing, Ticket};
+use super::wicket::{Passage, Wicket};
 use crate::dice::Dice;
 
 const SEEDS: u64 = 24;
@@ -39,10 +41,13 @@ enum Case {
     AbandonedInside,
     Grown,
     Shrunk,
+    PassedIn,
+    PassedOut,
+    FullAtTheWicket,
 }
 
 #[derive(Debug, Default)]
-struct Seen([u64; 11]);
+struct Seen([u64; 14]);
 
 impl Seen {
     fn add(&mut self, other: &Self) {
@@ -60,7 +65,9 @@ enum Doing {
 }
 
 struct Model {
+    /// Asked at the desk only.
     gate: Gate<u32>,
+    wicket: Wicket,
     /// Everybody who waits or is inside, in the order in which they came.
     people: Vec<(u32, Doing)>,
     limit: u32,
@@ -74,20 +81,23 @@ impl Model {
     fn new(seed: u64) -> Self {
         let dice = Dice::new(seed);
         let (people, seen) = (Vec::new(), Seen::default());
-        Self { gate: Gate::new(2), people, limit: 2, came: 0, left: 0, dice, seen }
+        let (gate, wicket) = (Gate::new(2), Wicket::new(2));
+        Self { gate, wicket, people, limit: 2, came: 0, left: 0, dice, seen }
     }
 
     fn run(mut self) -> Seen {
         for _ in 0..EVENTS_PER_SEED {
-            match self.below(12) {
-                0..=2 => self.request(),
-                3 => self.enter(),
-                4..=6 => self.release(),
+            match self.below(18) {
+                0..=2 => self.at_the_desk(Self::request),
+                3 => self.at_the_desk(Self::enter),
+                4..=6 => self.at_the_desk(Self::release),
                 7..=8 => self.collect(),
-                9..=10 => self.abandon(),
-                _ => self.resize(),
+                9..=10 => self.at_the_desk(Self::abandon),
+                11 => self.at_the_desk(Self::resize),
+                12..=14 => self.pass_in(),
+                15..=16 => self.pass_out(),
+                _ => self.at_the_desk(Self::check),
             }
-            self.check();
         }
         self.finish();
         self.seen
@@ -118,6 +128,53 @@ impl Model {
         }
         let chosen = self.below(all.len());
         Some(all[chosen])
+    }
+
+    /// What the gate is told in between is what passed the wicket since the last time.
+    fn at_the_desk(&mut self, act: fn(&mut Self)) {
+        if self.gate.free_for_all().is_some() {
+            let passed = self.wicket.shut();
+            self.gate.passed(passed.entered, passed.free);
+        }
+        self.check();
+        act(self);
+        self.check();
+        if let Some(free) = self.gate.free_for_all() {
+            self.wicket.open(free);
+        }
+    }
+
+    fn pass_in(&mut self) {
+        let room = self.inside() < self.limit;
+        match self.wicket.enter() {
+            Passage::Passed => {
+                assert!(room && self.waiting() == 0, "it came in before its turn");
+                self.people.push((self.came, Doing::Inside));
+                self.came += 1;
+                self.met(Case::PassedIn);
+            }
+            Passage::Full => {
+                assert!(!room && self.waiting() == 0, "it is full and nobody waits");
+                self.met(Case::FullAtTheWicket);
+            }
+            Passage::Shut => self.check_that_it_must_be_shut(),
+        }
+    }
+
+    fn pass_out(&mut self) {
+        let Some(index) = self.somebody(|doing| matches!(doing, Doing::Inside)) else { return };
+        match self.wicket.leave() {
+            true => {
+                assert_eq!(self.waiting(), 0, "nobody takes the place that is left");
+                self.leave(index);
+                self.met(Case::PassedOut);
+            }
+            false => self.check_that_it_must_be_shut(),
+        }
+    }
+
+    fn check_that_it_must_be_shut(&self) {
+        assert!(0 < self.waiting() || self.limit < self.inside());
     }
 
     fn request(&mut self) {
@@ -242,9 +299,8 @@ impl Model {
     /// When everybody has gone, the gate is as new.
     fn finish(&mut self) {
         while !self.people.is_empty() {
-            self.release();
-            self.abandon();
-            self.check();
+            self.at_the_desk(Self::release);
+            self.at_the_desk(Self::abandon);
         }
         assert_eq!((self.gate.in_use(), self.gate.waiting()), (0, 0));
     }

@@ -15,20 +15,25 @@ pub(super) enum Outcome {
     Panicked,
 }
 
+impl Outcome {
+    pub(super) fn is_failure(self) -> bool {
+        matches!(self, Self::Dropped | Self::Panicked)
+    }
+}
+
 /// The books of one limiter.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     counters: Counters,
     wait: RecentSpans,
-    service: RecentSpans,
 }
 
 impl Ledger {
-    /// Somebody came and found room.
-    pub(super) fn entered(&mut self) {
-        self.counters.submitted += 1;
-        self.counters.started += 1;
-        self.wait.add(Duration::ZERO);
+    /// So many came and found room: they waited for no time.
+    pub(super) fn entered(&mut self, count: u64) {
+        self.counters.submitted += count;
+        self.counters.started += count;
+        self.wait.add_many(Duration::ZERO, count);
     }
 
     /// Somebody came and joined the queue.
@@ -36,10 +41,10 @@ impl Ledger {
         self.counters.submitted += 1;
     }
 
-    /// Somebody came and was refused.
-    pub(super) fn refused(&mut self) {
-        self.counters.submitted += 1;
-        self.counters.rejected += 1;
+    /// So many came and were refused.
+    pub(super) fn refused(&mut self, count: u64) {
+        self.counters.submitted += count;
+        self.counters.rejected += count;
     }
 
     /// So many in the queue were given a place.
@@ -47,9 +52,9 @@ impl Ledger {
         self.counters.started += count as u64;
     }
 
-    /// Somebody collected the permit for which it had waited so long.
-    pub(super) fn collected(&mut self, waited: Duration) {
-        self.wait.add(waited);
+    /// So many collected the permit for which they had waited so long.
+    pub(super) fn collected(&mut self, waited: Duration, count: u32) {
+        self.wait.add_many(waited, u64::from(count));
     }
 
     /// Somebody left the queue.
@@ -62,26 +67,21 @@ impl Ledger {
         self.counters.rejected += count as u64;
     }
 
-    /// A place was given back that nobody had collected.
-    pub(super) fn passed_on(&mut self) {
-        self.counters.completed += 1;
+    /// So many places were given back, by those whose work did not fail or who never collected.
+    pub(super) fn left(&mut self, count: u64) {
+        self.counters.completed += count;
     }
 
     /// A permit was given back.
-    pub(super) fn ended(&mut self, outcome: Outcome, held: Duration) {
+    pub(super) fn ended(&mut self, outcome: Outcome) {
         self.counters.completed += 1;
-        self.counters.failed += u64::from(matches!(outcome, Outcome::Dropped | Outcome::Panicked));
+        self.counters.failed += u64::from(outcome.is_failure());
         self.counters.panicked += u64::from(outcome == Outcome::Panicked);
-        if outcome != Outcome::Ignored {
-            self.service.add(held);
-        }
     }
 
     /// Fills in what is counted and measured here.
     pub(super) fn write(&mut self, now: Timestamp, snapshot: &mut PoolSnapshot) {
         snapshot.counters = self.counters;
         snapshot.wait = self.wait.statistics(now);
-        snapshot.service = self.service.statistics(now);
-        snapshot.service_logs = Some(self.service.log_sums());
     }
 }

@@ -290,6 +290,29 @@ fn how_the_work_ended_is_counted() {
     check(|_permit| std::panic::resume_unwind(Box::new("a bug of the user")), (1, 1, 1, 1));
 }
 
+/// More than are timed one by one, and nobody reads meanwhile.
+#[test]
+fn what_is_held_for_a_moment_is_counted_in_full_though_few_are_timed() {
+    const PERMITS: u64 = 100_000;
+    let limiter = Limiter::new(1);
+    for n in 0..PERMITS {
+        let permit = acquire(&limiter);
+        assert_eq!(limiter.try_acquire().map(drop), Err(TryAcquireError::Full));
+        match n % 100 {
+            0 => permit.dropped(),
+            _ => permit.success(),
+        }
+    }
+    let snapshot = limiter.snapshot();
+    let counted = snapshot.counters;
+    assert_eq!((counted.submitted, counted.started), (2 * PERMITS, PERMITS));
+    assert_eq!((counted.completed, counted.rejected), (PERMITS, PERMITS));
+    assert_eq!(counted.failed, PERMITS / 100);
+    assert_eq!(snapshot.wait.map(|wait| (wait.count, wait.p99)), Some((PERMITS, Duration::ZERO)));
+    let timed = snapshot.service.expect("some were timed").count;
+    assert!(timed.abs_diff(PERMITS) < PERMITS / 4, "they stand for {timed}");
+}
+
 #[test]
 fn permits_and_futures_go_where_the_work_goes() {
     fn goes_anywhere<T: Send + Sync + Unpin + 'static>() {}

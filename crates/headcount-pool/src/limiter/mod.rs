@@ -8,9 +8,14 @@ mod permit;
 mod acquire;
 mod error;
 
+mod desk;
+mod wicket;
+
 mod gate;
 mod ledger;
+mod queue;
 mod state;
+mod stopwatch;
 
 pub use acquire::Acquire;
 pub use error::{AcquireTimeoutError, Closed, TryAcquireError};

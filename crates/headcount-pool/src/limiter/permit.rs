@@ -3,10 +3,9 @@
 use std::fmt;
 use std::thread::panicking;
 
-use headcount_core::Timestamp;
-
 use super::handle::Limiter;
 use super::ledger::Outcome;
+use super::stopwatch::Timing;
 
 /// The right to be in. To drop it is to give it back.
 ///
@@ -20,6 +19,8 @@ use super::ledger::Outcome;
 /// | [`dropped`](Self::dropped) | completed, failed | yes |
 /// | [`ignore`](Self::ignore) | completed | no |
 /// | a drop in a panic | completed, failed, panicked | yes |
+///
+/// Of permits that are held for a moment only some are timed; [`Limiter::snapshot`] says which.
 ///
 /// A plain drop is a success, because most code does nothing else, and a limiter that measured only
 /// those who say more would mostly measure nothing. So a `?` between acquiring and the end is a
@@ -48,14 +49,15 @@ use super::ledger::Outcome;
 #[must_use = "to drop a permit is to give it back; hold it for as long as the work lasts"]
 pub struct Permit {
     limiter: Limiter,
-    since: Timestamp,
+    /// `None`: it is not measured.
+    timing: Option<Timing>,
     /// `None`: nobody has said yet.
     outcome: Option<Outcome>,
 }
 
 impl Permit {
-    pub(super) fn new(limiter: Limiter, since: Timestamp) -> Self {
-        Self { limiter, since, outcome: None }
+    pub(super) fn new(limiter: Limiter, timing: Option<Timing>) -> Self {
+        Self { limiter, timing, outcome: None }
     }
 
     /// Gives it back: the work was done.
@@ -84,12 +86,12 @@ impl Drop for Permit {
     fn drop(&mut self) {
         // A panic is an error whoever causes it, and must not count as a fast success.
         let unsaid = if panicking() { Outcome::Panicked } else { Outcome::Success };
-        self.limiter.give_back(self.outcome.unwrap_or(unsaid), self.since);
+        self.limiter.give_back(self.outcome.unwrap_or(unsaid), self.timing);
     }
 }
 
 impl fmt::Debug for Permit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Permit").field("since", &self.since).finish_non_exhaustive()
+        f.debug_struct("Permit").field("timing", &self.timing).finish_non_exhaustive()
     }
 }

@@ -3,20 +3,25 @@
 //! It is told the time, and it calls nobody. Wakers go in and come out by value, so that whoever
 //! holds the lock can let it go before it calls or drops one.
 
-use std::mem::swap;
+use std::mem::{swap, take};
 use std::task::Waker;
-use std::time::Duration;
 
+use headcount_core::spans::{Spans, Window};
 use headcount_core::{PoolSnapshot, Staffing, Timestamp};
 
 use super::gate::{Abandoned, Entry, Gate, Request, Standing, Ticket};
 use super::ledger::{Ledger, Outcome};
+use super::stopwatch::Timing;
+use super::wicket::Passed;
 
 #[derive(Debug)]
 pub(super) struct State {
     gate: Gate<Waiter>,
     ledger: Ledger,
-    /// Since when not all places were taken at once. `None`: they are.
+    held: Window,
+    /// Whether all places were taken at some time since the last snapshot.
+    was_full: bool,
+    /// The first snapshot since which not all places were taken at once. `None`: they were.
     spare_since: Option<Timestamp>,
 }
 
@@ -37,95 +42,98 @@ pub(super) enum Look {
 
 impl State {
     pub(super) fn new(limit: u32, now: Timestamp) -> Self {
-        let mut state =
-            Self { gate: Gate::new(limit), ledger: Ledger::default(), spare_since: None };
-        state.note_room(now);
-        state
+        Self {
+            gate: Gate::new(limit),
+            ledger: Ledger::default(),
+            held: Window::default(),
+            was_full: limit == 0,
+            spare_since: Some(now),
+        }
     }
 
     pub(super) fn gate(&self) -> &Gate<Waiter> {
         &self.gate
     }
 
-    /// Enters if there is room. Only then is it counted: whoever was refused may yet wait.
-    pub(super) fn enter(&mut self) -> Entry {
-        let entry = self.gate.enter();
-        if entry == Entry::Admitted {
-            self.ledger.entered();
-            self.note_full();
-        }
-        entry
+    /// Those who passed the wicket are in the books as if they had come here.
+    pub(super) fn passed(&mut self, passed: Passed) {
+        let left = self.gate.passed(passed.entered, passed.free);
+        self.ledger.entered(passed.entered);
+        self.ledger.left(left);
+        self.was_full |= passed.was_full;
+    }
+
+    /// So many were refused at the wicket.
+    pub(super) fn refused(&mut self, count: u64) {
+        self.ledger.refused(count);
     }
 
     /// Enters if there is room, and will not wait.
     pub(super) fn try_enter(&mut self) -> Entry {
-        let entry = self.enter();
-        if entry != Entry::Admitted {
-            self.ledger.refused();
+        let entry = self.gate.enter();
+        match entry {
+            Entry::Admitted => self.ledger.entered(1),
+            Entry::Full | Entry::Closed => self.ledger.refused(1),
         }
+        self.note_full();
         entry
     }
 
     pub(super) fn request(&mut self, waiter: Waiter) -> Request<Waiter> {
         let request = self.gate.request(waiter);
         match request {
-            Request::Admitted(_) => self.ledger.entered(),
+            Request::Admitted(_) => self.ledger.entered(1),
             Request::Waiting(_) => self.ledger.queued(),
-            Request::Closed(_) => self.ledger.refused(),
+            Request::Closed(_) => self.ledger.refused(1),
         }
         self.note_full();
         request
     }
 
     /// Looks at a ticket. If it still waits, what it left before is exchanged for `waiter`.
-    pub(super) fn look(&mut self, ticket: &Ticket, waiter: &mut Waiter, now: Timestamp) -> Look {
+    pub(super) fn look(&mut self, ticket: &Ticket, waiter: &mut Waiter) -> Look {
         match self.gate.standing(ticket) {
             Standing::TurnedAway => Look::TurnedAway,
+            Standing::Admitted => Look::Admitted,
             Standing::Waiting(before) => {
                 swap(before, waiter);
                 Look::Waiting
             }
-            Standing::Admitted => {
-                // The wait ends here and not with the call: this is what the caller feels.
-                self.ledger.collected(now.since(waiter.since));
-                Look::Admitted
-            }
         }
     }
 
-    pub(super) fn abandon(&mut self, ticket: Ticket, now: Timestamp) -> Abandoned<Waiter> {
+    /// Somebody who stands for so many collected. The wait ends here and not with the call: this
+    /// is what the caller feels.
+    pub(super) fn collected(&mut self, since: Timestamp, timing: Timing) {
+        self.ledger.collected(timing.since.since(since), timing.stands_for.get());
+    }
+
+    pub(super) fn abandon(&mut self, ticket: Ticket) -> Abandoned<Waiter> {
         let abandoned = self.gate.abandon(ticket);
         match &abandoned {
             Abandoned::Waiting(_) => self.ledger.gave_up(),
             Abandoned::Admitted(next) => {
-                self.ledger.passed_on();
+                self.ledger.left(1);
                 self.ledger.admitted(next.iter().len());
             }
             Abandoned::TurnedAway => {}
         }
-        self.note_room(now);
         abandoned
     }
 
     /// Takes a permit back, and says whom to call.
-    pub(super) fn release(
-        &mut self,
-        outcome: Outcome,
-        held: Duration,
-        now: Timestamp,
-    ) -> Option<Waiter> {
+    pub(super) fn release(&mut self, outcome: Outcome) -> Option<Waiter> {
         let next = self.gate.release();
-        self.ledger.ended(outcome, held);
+        self.ledger.ended(outcome);
         self.ledger.admitted(next.iter().len());
-        self.note_room(now);
         next
     }
 
     /// Sets the limit, and says whom to call.
-    pub(super) fn resize(&mut self, limit: u32, now: Timestamp) -> Vec<Waiter> {
+    pub(super) fn resize(&mut self, limit: u32) -> Vec<Waiter> {
         let admitted = self.gate.resize(limit);
         self.ledger.admitted(admitted.len());
-        self.note_room(now);
+        self.note_full();
         admitted
     }
 
@@ -137,7 +145,9 @@ impl State {
     }
 
     /// A place that is free is a worker that is parked; one above the limit is about to leave.
-    pub(super) fn snapshot(&mut self, now: Timestamp) -> PoolSnapshot {
+    /// For how long permits were `held` is measured elsewhere.
+    pub(super) fn snapshot(&mut self, held: &Spans, now: Timestamp) -> PoolSnapshot {
+        self.note_room(now);
         let (limit, in_use) = (self.gate.limit(), self.gate.in_use());
         let mut snapshot = PoolSnapshot {
             live: limit.max(in_use),
@@ -148,30 +158,36 @@ impl State {
             oldest_wait: self.gate.first_waiting().map(|waiter| now.since(waiter.since)),
             longest_idle: self.spare_since.map(|since| now.since(since)),
             draining: self.gate.is_closed(),
+            service: self.held.statistics(held, now),
+            service_logs: Some(held.log_sums()),
             ..PoolSnapshot::of(Staffing::exactly(limit))
         };
         self.ledger.write(now, &mut snapshot);
         snapshot
     }
 
-    /// After somebody came.
+    /// After somebody came, or the limit moved.
     fn note_full(&mut self) {
-        if !self.gate.has_room() {
-            self.spare_since = None;
-        }
+        self.was_full |= !self.gate.has_room();
     }
 
-    /// After somebody left, or the limit moved.
+    /// When room is looked for. When it came is not noted: that would be a clock for each permit.
     fn note_room(&mut self, now: Timestamp) {
+        if take(&mut self.was_full) {
+            self.spare_since = None;
+        }
         match self.gate.has_room() {
             true => self.spare_since = self.spare_since.or(Some(now)),
-            false => self.spare_since = None,
+            false => (self.spare_since, self.was_full) = (None, true),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+    use std::time::Duration;
+
     use headcount_core::{Counters, LogSums};
 
     use super::*;
@@ -189,8 +205,18 @@ mod tests {
         ticket
     }
 
-    fn end(state: &mut State, outcome: Outcome, held: u64, at: u64) {
-        drop(state.release(outcome, Duration::from_secs(held), second(at)));
+    fn read(state: &mut State, at: u64) -> PoolSnapshot {
+        state.snapshot(&Spans::default(), second(at))
+    }
+
+    /// How a ticket stands, and its wait if it was admitted.
+    fn look(state: &mut State, ticket: &Ticket, since: u64, at: u64) -> Look {
+        let look = state.look(ticket, &mut waiter(since));
+        if look == Look::Admitted {
+            let timing = Timing { since: second(at), stands_for: NonZeroU32::MIN };
+            state.collected(second(since), timing);
+        }
+        look
     }
 
     /// What must hold in every snapshot.
@@ -203,7 +229,7 @@ mod tests {
     }
 
     fn check(state: &mut State, at: u64, expected: &str) {
-        let s = state.snapshot(second(at));
+        let s = read(state, at);
         check_books(&s);
         let seconds = |span: Option<Duration>| span.map_or("-".into(), |s| s.as_secs().to_string());
         let told = format!(
@@ -227,30 +253,44 @@ mod tests {
             service_logs: Some(LogSums::default()),
             ..PoolSnapshot::of(Staffing::exactly(2))
         };
-        assert_eq!(state.snapshot(second(0)), at_rest);
-        state.enter();
+        assert_eq!(read(&mut state, 0), at_rest);
+        state.try_enter();
         check(&mut state, 5, "live 2 busy 1 parked 1 retiring 0 queued 0 oldest - idle 5");
-        state.enter();
+        state.try_enter();
         queue(&mut state, 6);
         queue(&mut state, 7);
         check(&mut state, 9, "live 2 busy 2 parked 0 retiring 0 queued 2 oldest 3 idle -");
-        state.resize(1, second(10));
+        state.resize(1);
         check(&mut state, 11, "live 2 busy 2 parked 0 retiring 1 queued 2 oldest 5 idle -");
-        state.resize(7, second(12));
+        state.resize(7);
+        check(&mut state, 12, "live 7 busy 4 parked 3 retiring 0 queued 0 oldest - idle 0");
         check(&mut state, 15, "live 7 busy 4 parked 3 retiring 0 queued 0 oldest - idle 3");
     }
 
+    /// It is the first reading that finds room from which they count.
     #[test]
     fn places_are_idle_since_they_were_last_all_taken() {
+        let check = |state: &mut State, at, expected: Option<u64>| {
+            assert_eq!(read(state, at).longest_idle, expected.map(Duration::from_secs), "at {at}");
+        };
+        let passed = |entered, free, was_full| Passed { entered, free, was_full };
         let mut state = State::new(2, second(0));
-        state.enter();
-        state.enter();
-        end(&mut state, Outcome::Success, 1, 3);
-        end(&mut state, Outcome::Success, 1, 4);
-        state.enter();
-        check(&mut state, 9, "live 2 busy 1 parked 1 retiring 0 queued 0 oldest - idle 6");
-        state.resize(0, second(10));
-        check(&mut state, 11, "live 1 busy 1 parked 0 retiring 1 queued 0 oldest - idle -");
+        check(&mut state, 3, Some(3));
+        state.passed(passed(2, 0, true));
+        check(&mut state, 4, None);
+        state.release(Outcome::Success);
+        check(&mut state, 6, Some(0));
+        check(&mut state, 9, Some(3));
+        // All were taken for a moment between two readings, here and at the wicket.
+        state.try_enter();
+        state.release(Outcome::Success);
+        check(&mut state, 10, Some(0));
+        state.passed(passed(3, 1, true));
+        check(&mut state, 11, Some(0));
+        state.passed(passed(0, 2, false));
+        check(&mut state, 15, Some(4));
+        state.resize(0);
+        check(&mut state, 16, None);
     }
 
     /// Everything that can become of a request, once.
@@ -260,57 +300,55 @@ mod tests {
         assert_eq!(state.try_enter(), Entry::Admitted);
         assert_eq!(state.try_enter(), Entry::Full);
         let [collects, passes_on, gives_up, _, _] = [1, 2, 3, 4, 5].map(|n| queue(&mut state, n));
-        check_books(&state.snapshot(second(5)));
-        state.abandon(gives_up, second(6));
-        end(&mut state, Outcome::Panicked, 1, 6);
-        assert_eq!(state.look(&collects, &mut waiter(1), second(7)), Look::Admitted);
-        end(&mut state, Outcome::Dropped, 1, 8);
-        state.abandon(passes_on, second(9));
-        check_books(&state.snapshot(second(9)));
+        check_books(&read(&mut state, 5));
+        state.abandon(gives_up);
+        state.release(Outcome::Panicked);
+        assert_eq!(look(&mut state, &collects, 1, 7), Look::Admitted);
+        state.release(Outcome::Dropped);
+        state.abandon(passes_on);
+        check_books(&read(&mut state, 9));
         state.close();
         assert_eq!(state.try_enter(), Entry::Closed);
         assert!(matches!(state.request(waiter(9)), Request::Closed(_)));
-        end(&mut state, Outcome::Ignored, 1, 10);
+        state.release(Outcome::Ignored);
 
-        let snapshot = state.snapshot(second(10));
+        state.refused(3);
+
+        let snapshot = read(&mut state, 10);
         check_books(&snapshot);
         assert!(snapshot.draining);
         let expected = Counters {
-            submitted: 9,
+            submitted: 12,
             started: 4,
             completed: 4,
             failed: 2,
             panicked: 1,
-            // One full, one in the queue as it closed, two after it.
-            rejected: 4,
+            // One full, one in the queue as it closed, two after it, three at the wicket.
+            rejected: 7,
             expired: 1,
         };
         assert_eq!(snapshot.counters, expected);
     }
 
     #[test]
-    fn what_is_ignored_is_not_timed() {
+    fn those_who_passed_are_counted_as_if_they_had_come_here() {
         let mut state = State::new(3, second(0));
-        for (outcome, held) in [(Outcome::Success, 2), (Outcome::Ignored, 9), (Outcome::Dropped, 4)]
-        {
-            state.enter();
-            end(&mut state, outcome, held, 10);
-        }
-        let snapshot = state.snapshot(second(10));
-        let service = snapshot.service.expect("two were timed");
-        assert_eq!((service.count, service.mean), (2, Duration::from_secs(3)));
-        assert_eq!(snapshot.service_logs.map(|logs| logs.count), Some(2));
-        assert_eq!(snapshot.wait.map(|wait| (wait.count, wait.p99)), Some((3, Duration::ZERO)));
+        state.passed(Passed { entered: 7, free: 1, was_full: true });
+        let snapshot = read(&mut state, 1);
+        check_books(&snapshot);
+        let expected = Counters { submitted: 7, started: 7, completed: 5, ..Counters::default() };
+        assert_eq!((snapshot.busy, snapshot.counters), (2, expected));
+        assert_eq!(snapshot.wait.map(|wait| (wait.count, wait.p99)), Some((7, Duration::ZERO)));
     }
 
     #[test]
     fn a_wait_ends_when_the_permit_is_collected() {
         let mut state = State::new(0, second(0));
         let ticket = queue(&mut state, 1);
-        state.resize(1, second(3));
-        assert_eq!(state.snapshot(second(3)).wait, None, "it was called, and has not come yet");
-        assert_eq!(state.look(&ticket, &mut waiter(1), second(5)), Look::Admitted);
-        let wait = state.snapshot(second(5)).wait.expect("it has come");
+        state.resize(1);
+        assert_eq!(read(&mut state, 3).wait, None, "it was called, and has not come yet");
+        assert_eq!(look(&mut state, &ticket, 1, 5), Look::Admitted);
+        let wait = read(&mut state, 5).wait.expect("it has come");
         assert_eq!((wait.count, wait.mean), (1, Duration::from_secs(4)));
     }
 }
