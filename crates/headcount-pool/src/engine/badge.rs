@@ -1,6 +1,8 @@
 //! What a worker wears: how far it is, written by itself, and signals for it.
 
 use std::fmt;
+#[cfg(all(not(loom), target_pointer_width = "64"))]
+use std::mem::offset_of;
 
 use headcount_core::{Name, Timestamp};
 
@@ -21,42 +23,61 @@ const NONE: u8 = 0;
 const TAKE: u8 = 1;
 const LEAVE: u8 = 2;
 
-/// One worker's badge. A cache line of its own: its worker writes it with every task.
+/// One worker's badge.
+///
+/// Its worker writes the counts in the middle with every task. Around them stands what is seldom
+/// written, enough of it on either side that no neighbour on the heap has a share in their cache
+/// line, another badge least of all. To round each badge up to lines of its own took three times
+/// the memory: an `Arc` puts its own two words before it.
 #[doc(hidden)]
-#[repr(align(128))]
+#[repr(C)]
 pub struct Badge<K: Kind> {
+    /// Of which class the present task is, if it said so.
+    class: Mutex<Option<Name>>,
+    /// How many tasks it took.
     taken: AtomicU64,
     /// When the present task began, or the group it is in. 0: it has none.
     since: AtomicU64,
-    /// When the present blocking section began. 0: it is in none.
-    blocked_since: AtomicU64,
-    signal: AtomicU8,
     /// How many of the tasks it took have been counted by what became of them.
     settled: AtomicU64,
+    signal: AtomicU8,
     /// Whether its worker is counted among those whose tasks are short.
     short: AtomicBool,
     /// Whether its worker was counted out, and is to report after its task.
     recalled: AtomicBool,
     /// The kernel's number of the thread. 0: not known.
     thread: AtomicU32,
-    /// Of which class the present task is, if it said so.
-    class: Mutex<Option<Name>>,
+    /// When the present blocking section began. 0: it is in none.
+    blocked_since: AtomicU64,
     bed: K::Bed,
+    apart: [u64; 2],
 }
+
+/// Whoever writes a word of a line takes it from all others who have it. What comes from the heap
+/// begins at a multiple of 16 bytes, so a line reaches 48 beyond it at most.
+#[cfg(all(not(loom), target_pointer_width = "64"))]
+const _: () = {
+    const BESIDE: usize = 48;
+    const ARC: usize = 2 * size_of::<usize>();
+    type Plain = Badge<crate::Threads>;
+    let (first, end) = (offset_of!(Plain, taken), offset_of!(Plain, signal));
+    assert!(BESIDE <= ARC + first && BESIDE <= size_of::<Plain>() - end, "neighbours share a line");
+};
 
 impl<K: Kind> Badge<K> {
     pub(crate) fn new() -> Self {
         Self {
+            class: Mutex::new(None),
             taken: AtomicU64::new(0),
             since: AtomicU64::new(0),
-            blocked_since: AtomicU64::new(0),
-            signal: AtomicU8::new(NONE),
             settled: AtomicU64::new(0),
+            signal: AtomicU8::new(NONE),
             short: AtomicBool::new(false),
             recalled: AtomicBool::new(false),
             thread: AtomicU32::new(0),
-            class: Mutex::new(None),
+            blocked_since: AtomicU64::new(0),
             bed: K::Bed::default(),
+            apart: [0; 2],
         }
     }
 
