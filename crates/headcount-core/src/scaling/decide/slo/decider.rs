@@ -70,7 +70,7 @@ impl Slo {
         if is_slight || delay < self.config.wait_budget / 2 {
             return None;
         }
-        self.forecast.observe(situation, delay);
+        self.forecast.observe(situation, delay, self.config.wait_budget);
         self.forecast.workers(self.config.wait_budget)
     }
 

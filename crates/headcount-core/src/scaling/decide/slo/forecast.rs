@@ -1,32 +1,45 @@
 //! The workers to keep where new ones come too late for the task that needs them.
 //!
-//! Three numbers make the floor. The *load* is what waits and runs, as a mean over half of the time
-//! that a worker takes to start. What is *staffed* for it is Erlang's answer: as many as let one
-//! task in a hundred wait for longer than it may. And a peak is *remembered* for a while, as the
-//! next one would come before the workers do.
+//! Three numbers make the floor. The *load* is how many workers the tasks that come keep busy, as
+//! a mean over a part of the time that a worker takes to start. What is *staffed* for it is
+//! Erlang's answer: as many as let one task in a hundred wait for longer than it may. And a peak is
+//! *remembered* for a while, as the next one would come before the workers do.
+//!
+//! A queue is no load: it is there because workers came late, and with them it would not have been.
+//! The pool hires for it by itself; it is not remembered.
 //!
 //! How long a peak is remembered decides what all of this costs: to forget it at once is best where
 //! the load wanders, to keep it for an hour where it comes in bursts. So several spans are
 //! remembered, and each keeps an account: what it would have missed, what it would have kept for
-//! nothing, what it would have hired. The one with the smallest account holds.
+//! nothing, what it would have hired. The one with the smallest account holds. A peak that was
+//! never seen before is held for the middle one at first: nobody knows yet whether it comes again.
 
 use std::time::Duration;
 
 use crate::scaling::decide::peers::staffed;
 use crate::scaling::notes::{Noted, Notes, NotesReader};
+use crate::scaling::observation::PoolSnapshot;
 use crate::{Situation, Timestamp};
 
 /// The share of tasks that may wait for longer than the budget.
 const LATE_MAX: f64 = 0.01;
 /// How long peaks are remembered, in times of a start.
 const MEMORIES: [f64; 5] = [1.0, 3.0, 10.0, 30.0, 100.0];
+/// The one that holds before anything is known, and what each step away from it is charged with
+/// beforehand: for each worker that was never needed before, in times of a start.
+const MIDDLE: usize = 2;
+const UNTRIED: f64 = 2.5;
 /// A worker that is missed counts as much as so many that idle: to be late is what all of this is
 /// there to avoid, and a few idle workers are its price.
-const MISSED: f64 = 30.0;
+const MISSED: f64 = 100.0;
 /// What a hire costs beside the start, in times of a start.
 const HIRE: f64 = 1.0;
 /// Buckets in the time of a start. What was decided so many ago is what is there now.
 const BUCKETS: usize = 8;
+/// Which part of a start the load is a mean over. A longer one would come late itself.
+const MEAN_PART: f64 = 6.0;
+/// Starts over which it is learnt what a task takes.
+const SERVICE_SPAN: f64 = 4.0;
 /// Starts after which half of an account is forgotten.
 const HALF_LIFE: f64 = 100.0;
 /// No pool has more to do.
@@ -40,11 +53,17 @@ pub(super) struct Forecast {
     last: Option<Timestamp>,
     /// The time that a worker takes to start, in seconds, as it was when the accounts were opened.
     delay: f64,
-    /// What waits and runs, over half of that.
+    /// Tasks that came, in all and a second.
+    submitted: u64,
+    rate: f64,
+    /// The workers that they keep busy.
     load: Option<f64>,
-    /// Seconds that a task takes.
+    /// The highest that it ever was.
+    highest: f64,
+    /// Seconds that a task takes, and that one under way still takes.
     service: Option<f64>,
-    /// The bucket that is being filled: seconds, and what waited and ran, times seconds.
+    residual: f64,
+    /// The bucket that is being filled: seconds, and the load, times seconds.
     open: (f64, f64),
     buckets: u64,
     memories: [Memory; MEMORIES.len()],
@@ -58,7 +77,7 @@ struct Memory {
     peak_before: f64,
     /// When this stretch began, in buckets.
     since: u64,
-    /// What was kept, by bucket: what was decided `BUCKETS` ago is there now.
+    /// The workers kept, by bucket: what was decided `BUCKETS` ago is there now.
     kept: [f64; BUCKETS],
     /// What it would have cost.
     account: f64,
@@ -78,12 +97,13 @@ impl Memory {
         self.peak.max(self.peak_before)
     }
 
-    /// Books what a bucket would have cost in which so much was needed. A time of a start is 1.
-    fn book(&mut self, bucket: u64, needed: f64, forgotten: f64) {
+    /// Books what a bucket would have cost in which so much was needed, where these workers are
+    /// kept from now on. A time of a start is 1.
+    fn book(&mut self, bucket: u64, needed: f64, keeps: f64, forgotten: f64) {
         let place = usize::try_from(bucket % BUCKETS as u64).unwrap_or(0);
         let there = self.kept[place];
-        let hired = (self.keeps() - self.kept[(place + BUCKETS - 1) % BUCKETS]).max(0.0);
-        self.kept[place] = self.keeps();
+        let hired = (keeps - self.kept[(place + BUCKETS - 1) % BUCKETS]).max(0.0);
+        self.kept[place] = keeps;
         let span = 1.0 / BUCKETS as f64;
         let missed = MISSED * (needed - there).max(0.0);
         let idle = (there - needed).max(0.0);
@@ -93,45 +113,90 @@ impl Memory {
 }
 
 impl Forecast {
-    /// Takes in a tick of a pool whose workers take `delay` to start.
-    pub(super) fn observe(&mut self, situation: &Situation<'_>, delay: Duration) {
+    /// Takes in a tick of a pool whose workers take `delay` to start and whose tasks may wait for
+    /// `wait_budget`.
+    pub(super) fn observe(
+        &mut self,
+        situation: &Situation<'_>,
+        delay: Duration,
+        wait_budget: Duration,
+    ) {
         let (now, pool) = (situation.now(), situation.pool());
         let delay = delay.as_secs_f64().min(SECONDS_MAX);
         // Accounts are kept in times of a start; with quite another one they begin anew.
         if !(0.5 * self.delay..=2.0 * self.delay).contains(&delay) {
-            *self = Self { delay, service: self.service, ..Self::default() };
+            let Self { service, residual, .. } = *self;
+            *self = Self { delay, service, residual, ..Self::default() };
         }
-        let before = self.last.replace(now);
-        let Some(before) = before else { return };
+        let submitted = std::mem::replace(&mut self.submitted, pool.counters.submitted);
+        let Some(before) = self.last.replace(now) else { return };
         let seconds = now.since(before).as_secs_f64().min(SECONDS_MAX);
-        if let Some(service) = pool.service {
-            let mean = service.mean.as_secs_f64().min(SECONDS_MAX);
-            let known = self.service.get_or_insert(mean);
-            *known += (1.0 - (-seconds / (4.0 * delay)).exp()) * (mean - *known);
-        }
+        self.learn_tasks(pool, seconds);
         if seconds <= 0.0 {
             return;
         }
-        let pending = (pool.pending() as f64).min(LOAD_MAX);
-        let load = self.load.get_or_insert(pending);
-        *load += (1.0 - (-2.0 * seconds / delay).exp()) * (pending - *load);
+        let came = pool.counters.submitted.saturating_sub(submitted) as f64;
+        let rate = (came / seconds).min(LOAD_MAX);
+        self.rate += self.share(seconds) * (rate - self.rate);
+        let needed = self.needed(pool);
+        let load = self.load.unwrap_or(needed);
+        self.load = Some(load + self.share(seconds) * (needed - load));
         self.open.0 += seconds;
-        self.open.1 += pending * seconds;
+        self.open.1 += needed * seconds;
         if delay / BUCKETS as f64 <= self.open.0 {
-            self.close();
+            self.close(wait_budget);
+        }
+    }
+
+    fn learn_tasks(&mut self, pool: &PoolSnapshot, seconds: f64) {
+        let Some(tasks) = pool.service else { return };
+        let mean = tasks.mean.as_secs_f64().min(SECONDS_MAX);
+        let scv = if tasks.scv.is_finite() { tasks.scv.max(0.0) } else { 1.0 };
+        // Of long tasks more are under way than begin.
+        let residual = (mean * (1.0 + scv) / 2.0).min(SECONDS_MAX);
+        let share = match self.service {
+            None => 1.0,
+            Some(_) => 1.0 - (-seconds / (SERVICE_SPAN * self.delay)).exp(),
+        };
+        let known = self.service.get_or_insert(mean);
+        *known += share * (mean - *known);
+        self.residual += share * (residual - self.residual);
+    }
+
+    /// How much of so many seconds is taken over into a mean.
+    fn share(&self, seconds: f64) -> f64 {
+        1.0 - (-MEAN_PART * seconds / self.delay).exp()
+    }
+
+    /// The workers that are needed now: as many as what comes keeps busy, by Little's law. Those
+    /// that are busy are among them; and there are no more than tasks.
+    fn needed(&self, pool: &PoolSnapshot) -> f64 {
+        let pending = (pool.pending() as f64).min(LOAD_MAX);
+        let busy = f64::from(pool.busy).min(pending);
+        match (self.service, pool.counters.submitted) {
+            // Who does not count what comes knows the queue only.
+            (None, _) | (_, 0) => pending,
+            (Some(service), _) => (self.rate * service).clamp(busy, pending),
         }
     }
 
     /// A bucket is full.
-    fn close(&mut self) {
-        let (seconds, pending) = std::mem::take(&mut self.open);
-        let needed = pending / seconds;
+    fn close(&mut self, wait_budget: Duration) {
+        let (seconds, needed) = std::mem::take(&mut self.open);
+        let needed = needed / seconds;
         self.buckets += 1;
         let forgotten = (-1.0 / (HALF_LIFE * BUCKETS as f64)).exp2();
         let load = self.load.unwrap_or(needed);
-        for (memory, span) in self.memories.iter_mut().zip(MEMORIES) {
+        let news = (load - self.highest).max(0.0) * UNTRIED;
+        self.highest = self.highest.max(load);
+        for (place, span) in MEMORIES.into_iter().enumerate() {
+            let mut memory = self.memories[place];
             memory.remember(self.buckets, load, stretch(span));
-            memory.book(self.buckets, needed, forgotten);
+            let keeps = self.staff(memory.keeps(), wait_budget);
+            memory.book(self.buckets, needed, f64::from(keeps), forgotten);
+            let untried = news * place.abs_diff(MIDDLE) as f64;
+            memory.account = (memory.account + untried).min(LOAD_MAX);
+            self.memories[place] = memory;
         }
     }
 
@@ -149,29 +214,37 @@ impl Forecast {
 
     /// The workers that it takes, where tasks may wait for so long.
     pub(super) fn workers(&self, wait_budget: Duration) -> Option<u32> {
-        let (load, service) = (self.load()?, self.service.filter(|service| 0.0 < *service)?);
+        self.service.filter(|service| 0.0 < *service)?;
+        Some(self.staff(self.load()?, wait_budget))
+    }
+
+    /// The workers that such a load takes.
+    fn staff(&self, load: f64, wait_budget: Duration) -> u32 {
         if load < 0.01 {
-            return Some(0);
+            return 0;
         }
-        // A mean over so short a time is off by this much, one way or the other.
-        let doubt = (load * service / self.delay.max(1e-9)).sqrt();
-        Some(staffed(load + doubt, wait_budget.as_secs_f64() / service, LATE_MAX))
+        // By the time they are there it is another one: those under way have ended, or not yet.
+        let doubt = (load * (self.residual / self.delay.max(1e-9)).min(1.0)).sqrt();
+        let patience = wait_budget.as_secs_f64() / self.service.unwrap_or(0.0).max(1e-9);
+        staffed(load + doubt, patience, LATE_MAX)
     }
 
     pub(super) fn save(&self, notes: &mut Notes) {
         (self.last, (self.delay, (self.load, self.service))).write(notes);
+        (self.submitted, (self.rate, (self.highest, self.residual))).write(notes);
         (self.open, self.buckets).write(notes);
         self.memories.iter().for_each(|memory| memory.write(notes));
     }
 
     pub(super) fn restore(&mut self, notes: &mut NotesReader<'_>) -> Option<()> {
         (self.last, (self.delay, (self.load, self.service))) = Noted::read(notes)?;
+        (self.submitted, (self.rate, (self.highest, self.residual))) = Noted::read(notes)?;
         (self.open, self.buckets) = Noted::read(notes)?;
         for memory in &mut self.memories {
             *memory = Noted::read(notes)?;
         }
         let is_sound = |number: f64| (0.0..=LOAD_MAX).contains(&number);
-        let numbers = [self.delay, self.open.0];
+        let numbers = [self.delay, self.open.0, self.rate, self.highest, self.residual];
         let is_known = numbers.into_iter().chain(self.load).chain(self.service).all(is_sound);
         let sums = LOAD_MAX * 2.0 * SECONDS_MAX;
         (is_known && (0.0..=sums).contains(&self.open.1)).then_some(())
@@ -204,22 +277,30 @@ impl Noted for Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{History, Observation, PoolSnapshot, Statistics};
+    use crate::{Counters, History, Observation, Statistics};
 
-    /// A pool whose workers take 10 s to start and whose tasks take one, with so much to do at each
-    /// second: the peak that it is prepared for in the end.
-    fn prepared_for(seconds: u64, pending: impl Fn(u64) -> u32) -> f64 {
+    /// A pool whose workers take 10 s to start and whose tasks take one, or as these do.
+    fn forecast(
+        services: &[Duration],
+        seconds: u64,
+        pool: impl Fn(u64) -> PoolSnapshot,
+    ) -> Forecast {
         let mut forecast = Forecast::default();
-        let service = Statistics::of(&[Duration::from_secs(1)]);
+        let service = Statistics::of(services);
         for second in 0..seconds {
-            let pool = PoolSnapshot { busy: pending(second), service, ..PoolSnapshot::default() };
+            let pool = PoolSnapshot { service, ..pool(second) };
             let observation = Observation::new(Timestamp::from_secs(second), pool);
-            let history = History::default();
-            let readings = &[];
+            let (history, readings) = (History::default(), &[]);
             let situation = Situation { observation: &observation, readings, history: &history };
-            forecast.observe(&situation, Duration::from_secs(10));
+            forecast.observe(&situation, Duration::from_secs(10), Duration::from_secs(1));
         }
-        forecast.load().expect("it was told")
+        forecast
+    }
+
+    /// With so much to do at each second: the peak that it is prepared for in the end.
+    fn prepared_for(seconds: u64, busy: impl Fn(u64) -> u32) -> f64 {
+        let pool = |second| PoolSnapshot { busy: busy(second), ..PoolSnapshot::default() };
+        forecast(&[Duration::from_secs(1)], seconds, pool).load().expect("it was told")
     }
 
     #[test]
@@ -227,6 +308,39 @@ mod tests {
         // Half a minute of 40, a minute of nothing; the last silence is nearly over.
         let bursts = |second| if second % 90 < 30 { 40 } else { 0 };
         assert!(30.0 < prepared_for(90 * 20 - 1, bursts));
+        assert!(30.0 < prepared_for(90 - 1, bursts), "the first one may well come again");
+    }
+
+    #[test]
+    fn a_queue_is_no_load() {
+        // Twenty come a second, and five workers leave most of them waiting.
+        let pool = |second: u64| PoolSnapshot {
+            busy: 5,
+            queued: 15 * second,
+            counters: Counters { submitted: 20 * second, ..Counters::default() },
+            ..PoolSnapshot::default()
+        };
+        let load = forecast(&[Duration::from_secs(1)], 100, pool).load().expect("it was told");
+        assert!((19.0..21.0).contains(&load), "{load}");
+    }
+
+    #[test]
+    fn who_does_not_count_what_comes_goes_by_the_queue() {
+        let pool = |_| PoolSnapshot { busy: 5, queued: 15, ..PoolSnapshot::default() };
+        let load = forecast(&[Duration::from_secs(1)], 100, pool).load().expect("it was told");
+        assert!((19.0..21.0).contains(&load), "{load}");
+    }
+
+    #[test]
+    fn more_are_kept_where_some_tasks_are_long() {
+        let pool = |_| PoolSnapshot { busy: 40, ..PoolSnapshot::default() };
+        let workers = |services: &[Duration]| {
+            forecast(services, 100, pool).workers(Duration::from_secs(1)).expect("it was told")
+        };
+        let mut mixed = [Duration::from_millis(1); 30];
+        mixed[0] = Duration::from_secs(30);
+        let (alike, mixed) = (workers(&[Duration::from_secs(1)]), workers(&mixed));
+        assert!(alike + 3 <= mixed, "{alike} and {mixed}");
     }
 
     #[test]
