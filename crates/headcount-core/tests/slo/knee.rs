@@ -154,9 +154,9 @@ fn a_knee_that_is_gone_is_forgotten_quickly() {
 
 #[test]
 fn a_limit_that_nobody_needs_is_lifted() {
-    let run = Setting::default().run(&[load(60.0, 20.0), load(30.0, 50.0), load(330.0, 10.0)]);
+    let run = Setting::default().run(&[load(60.0, 20.0), load(30.0, 50.0), load(930.0, 10.0)]);
     assert!(run.at(90.0).is_bound(), "{}", run.line(5.0));
-    assert!(run.at(330.0).is_bound(), "four minutes are not enough{}", run.line(5.0));
+    assert!(run.at(930.0).is_bound(), "fourteen minutes are not enough{}", run.line(5.0));
     assert!(!run.last().is_bound(), "{}", run.line(5.0));
 }
 

@@ -84,7 +84,7 @@ fn a_clock_that_begins_anew_freezes_no_window() {
 #[test]
 fn a_clock_that_begins_anew_freezes_no_limit() {
     // Bound at the knee, and nobody needs it any more.
-    let story = [knee(40.0, 20.0), knee(30.0, 50.0), knee(390.0, 10.0)];
+    let story = [knee(40.0, 20.0), knee(30.0, 50.0), knee(990.0, 10.0)];
     Setting::default().everywhere(|setting| {
         let run = setting.run_with(&story, |at, _, observation| begin_anew(at, observation));
         let line = run.line(5.0);

@@ -7,8 +7,10 @@
 //! that falls. But not far below what a verdict said: tasks that have become bigger would bring it
 //! down to nothing. There it takes a probe to tell.
 //!
-//! While the load is low nothing is learnt of it. It is kept for a few minutes, as most knees are
-//! still there when the load comes back; but then it may grow in large steps from the first.
+//! While the load is low nothing is learnt of it. It is kept for a quarter of an hour, as most
+//! knees are still there when the load comes back; but after a minute it is old, and may then grow
+//! in large steps from the first. So to keep one that is out of date costs a few windows, and to
+//! forget one that is not costs a surge over the knee.
 
 use std::time::Duration;
 
@@ -33,9 +35,9 @@ const GIVE_WAY: f64 = 0.5;
 /// The share of what a verdict said below which it does not go by itself.
 const UNASKED_MIN: f64 = 0.8;
 /// How long it must be twice what is used before it is taken for old, and before it is lifted.
-/// Bursts that come every few minutes mostly meet the same knee.
+/// Bursts and waves that come every few minutes mostly meet the same knee.
 const STALE_SPAN: Duration = Duration::from_secs(60);
-const SPARE_SPAN: Duration = Duration::from_secs(300);
+const SPARE_SPAN: Duration = Duration::from_secs(900);
 /// The share of it that must be busy for a window to tell anything of it.
 const USED_MIN: f64 = 0.9;
 /// No limit grows beyond this.
@@ -197,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_kept_for_a_few_quiet_minutes_and_then_grows_in_large_steps() {
+    fn it_is_kept_while_it_is_quiet_and_then_grows_in_large_steps() {
         let at = |seconds: u64| Timestamp::from_secs(100 + seconds);
         let rest = Rest { measure: Measure { count: 2000.0, ..measure(1.0, 10.0) }, proven: None };
         let bound = Bound::new(at(0), 40.0, None);
@@ -207,8 +209,8 @@ mod tests {
             kept.after(at(seconds), &rest, &busy).expect("it is in use").limit
         };
         assert_eq!((grown_at(59), grown_at(60)), (42.0, 50.0));
-        assert!(bound.after(at(299), &rest, &quiet).is_some());
-        assert_eq!(bound.after(at(300), &rest, &quiet), None, "it is lifted");
+        assert!(bound.after(at(899), &rest, &quiet).is_some());
+        assert_eq!(bound.after(at(900), &rest, &quiet), None, "it is lifted");
     }
 
     #[test]

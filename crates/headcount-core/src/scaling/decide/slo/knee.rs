@@ -21,7 +21,8 @@
 //! - *Follows*: throughput fell with the workers, so what tasks take is what they take at rest.
 //!   *Void*: nothing can be said, as the load went away. *Stops*: throughput did not fall.
 //! - *Refusal*: failures that come with more workers, see [`Refusal`].
-//! - *Gone*: a dozen clean windows in a row. *Spare*: twice what is needed, for five minutes.
+//! - *Gone*: a dozen clean windows in a row. *Spare*: twice what is needed, for a quarter of an
+//!   hour.
 //!
 //! Bound, the limit is throughput times service time at rest: the workers that would be busy if
 //! nobody stood in another's way. From there it moves by itself, see [`Bound`].
