@@ -225,7 +225,8 @@ impl Forecast {
         }
         // By the time they are there it is another one: those under way have ended, or not yet.
         let doubt = (load * (self.residual / self.delay.max(1e-9)).min(1.0)).sqrt();
-        let patience = wait_budget.as_secs_f64() / self.service.unwrap_or(0.0).max(1e-9);
+        // A queue behind long tasks goes as slowly as they end, however many short ones there are.
+        let patience = wait_budget.as_secs_f64() / self.residual.max(1e-9);
         staffed(load + doubt, patience, LATE_MAX)
     }
 
@@ -341,6 +342,19 @@ mod tests {
         mixed[0] = Duration::from_secs(30);
         let (alike, mixed) = (workers(&[Duration::from_secs(1)]), workers(&mixed));
         assert!(alike + 3 <= mixed, "{alike} and {mixed}");
+    }
+
+    #[test]
+    fn a_queue_behind_long_tasks_is_waited_in_for_longer() {
+        // Against a start all of them are short, so that it is not for doubt.
+        let pool = |_| PoolSnapshot { busy: 40, ..PoolSnapshot::default() };
+        let workers = |services: &[Duration]| {
+            forecast(services, 100, pool).workers(Duration::from_millis(10)).expect("it was told")
+        };
+        let mut mixed = [Duration::ZERO; 30];
+        mixed[0] = Duration::from_millis(300);
+        let (alike, mixed) = (workers(&[Duration::from_millis(10)]), workers(&mixed));
+        assert!(alike + 5 <= mixed, "{alike} and {mixed}");
     }
 
     #[test]
