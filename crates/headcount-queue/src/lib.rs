@@ -25,7 +25,8 @@ pub mod redis;
 
 pub use client::{Batch, BatchSubmission, BatchSubmitted, Outcome, Queue, Submission, SubmitError};
 pub use consumer::{
-    Consumer, ConsumerBuilder, ConsumerEvent, ConsumerStats, Drained, Ended, Slots, TaskSlots, Work,
+    Consumer, ConsumerBuilder, ConsumerEvent, ConsumerStats, Drained, Ended, OwnThread, Slots,
+    TaskSlots, Work,
 };
 pub use handler::{Context, HandleError, Handler, JobError, Middleware, Next, Running};
 pub use headcount_core::jobs::{self, port};

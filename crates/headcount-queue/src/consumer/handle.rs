@@ -33,7 +33,7 @@ use crate::sync::lock;
 /// use headcount_queue::{Consumer, Queue, TaskSlots};
 /// use std::sync::Arc;
 /// use std::time::Duration;
-/// use tokio::runtime::{Builder, Handle, Runtime};
+/// use tokio::runtime::{Builder, Handle};
 ///
 /// # Builder::new_multi_thread().enable_all().build()?.block_on(async {
 /// let queue = Queue::new(Arc::new(Memory::new()), "sums")?;

@@ -2,7 +2,7 @@
 //!
 //! Where a job takes a microsecond, handing it to another thread costs many times that: the other
 //! is woken, often on another processor, and wakes this one in turn. So where jobs have
-//! [proved](super::quick) to end at once, and the [slots](super::Slots::here) allow it, the
+//! [proved](super::quick) to end at once, and the [slots](super::Slots::own_thread) allow it, the
 //! *taker*, which is the thread that leases, does them itself.
 //!
 //! Whatever runs a handler can be held up by it for as long as it likes, and nothing else of the
@@ -18,18 +18,22 @@
 //!    that drives the taker's runtime until the taker is back. Meanwhile nothing is laid out.
 //!
 //! A job that takes long after many that did not thus holds up those that were leased with it, and
-//! the next lease, for some milliseconds, whatever it does. Everything here happens under one lock,
-//! that is held for some instructions; bells are rung after it.
+//! the next lease, for some milliseconds, whatever it does. When the runtime of the slots shuts
+//! down, what has not begun is given back, and nothing is laid out any more: a handler that needs
+//! that runtime would only fail. Everything here happens under one lock, that is held for some
+//! instructions; bells are rung after it.
 
 use std::collections::VecDeque;
-use std::future::Future;
+use std::future::{Future, pending, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
-use tokio::runtime::{Handle, Runtime};
+use tokio::runtime::Runtime;
 use tokio::select;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -37,6 +41,7 @@ use tokio::time::sleep;
 
 use super::quick::Quick;
 use super::shared::{Phase, Shared};
+use super::slots::OwnThread;
 use super::work::Work;
 use crate::sync::lock;
 
@@ -49,8 +54,6 @@ const IDLE_LOOKS_MAX: u32 = 20;
 #[derive(Debug, Default)]
 pub(super) struct Here {
     table: Mutex<Table>,
-    /// How many jobs are laid out or have begun here, wherever they go on.
-    busy: AtomicUsize,
     /// Rung when something is laid out.
     laid_out: Notify,
     /// Rung for the keeper, when it does not look.
@@ -64,6 +67,9 @@ struct Table {
     quick: Quick,
     works: VecDeque<Work>,
     taker: Taker,
+    /// Where jobs are counted that are laid out or have begun here, wherever they go on. `None`:
+    /// nothing may be laid out.
+    busy: Option<Arc<AtomicUsize>>,
     /// How often something was laid out.
     nth: u64,
     /// Whether the keeper looks.
@@ -84,21 +90,27 @@ enum Taker {
     Relieved,
 }
 
-/// The place of a job that has begun here, given back when dropped.
-struct Place(Arc<Shared>);
+/// The slot of a job that has begun here, given back when dropped.
+struct Slot(Arc<AtomicUsize>);
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
-        self.0.here.busy.fetch_sub(1, Ordering::AcqRel);
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Part of a task that is dropped when the runtime of the slots shuts down.
+struct Home(Weak<Shared>);
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        if let Some(shared) = self.0.upgrade() {
+            shared.here.close();
+        }
     }
 }
 
 impl Here {
-    /// How many of the consumer's slots are taken by what has begun here.
-    pub(super) fn busy(&self) -> usize {
-        self.busy.load(Ordering::Acquire)
-    }
-
     /// A job has ended, so long after its handler began.
     pub(super) fn ended(&self, took: Duration) {
         let mut table = lock(&self.table);
@@ -111,10 +123,11 @@ impl Here {
     pub(super) fn lay_out(&self, works: Vec<Work>) -> Result<(), Vec<Work>> {
         let mut table = lock(&self.table);
         let may_begin = table.taker == Taker::AtHome && table.quick.trusts(works.len());
-        if !may_begin || works.iter().any(Work::is_blocking) {
+        let Some(busy) = table.busy.as_ref().filter(|_| may_begin) else { return Err(works) };
+        if works.iter().any(Work::is_blocking) {
             return Err(works);
         }
-        self.busy.fetch_add(works.len(), Ordering::AcqRel);
+        busy.fetch_add(works.len(), Ordering::AcqRel);
         table.works.extend(works);
         table.nth += 1;
         table.taker = Taker::Away;
@@ -129,6 +142,17 @@ impl Here {
 
     fn next(&self) -> Option<Work> {
         lock(&self.table).works.pop_front()
+    }
+
+    /// Nothing is done here any more. What has not begun is given back.
+    fn close(&self) {
+        let mut table = lock(&self.table);
+        let works = std::mem::take(&mut table.works);
+        if let Some(busy) = table.busy.take() {
+            busy.fetch_sub(works.len(), Ordering::AcqRel);
+        }
+        drop(table);
+        drop(works);
     }
 
     /// The taker is back in its runtime.
@@ -152,15 +176,16 @@ impl Here {
         }
     }
 
-    /// What the taker has not begun, if it is still away with this and nobody stands in for it.
-    fn relieve(&self, nth: u64) -> Option<VecDeque<Work>> {
+    /// What the taker has not begun, if it is still away with this and nobody stands in for it, and
+    /// where that is counted.
+    fn relieve(&self, nth: u64) -> Option<(VecDeque<Work>, Option<Arc<AtomicUsize>>)> {
         let mut table = lock(&self.table);
         if table.taker != Taker::Away || table.nth != nth {
             return None;
         }
         table.taker = Taker::Relieved;
         table.quick.disappointed();
-        Some(std::mem::take(&mut table.works))
+        Some((std::mem::take(&mut table.works), table.busy.clone()))
     }
 
     /// Nobody stands in for the taker after all.
@@ -182,10 +207,18 @@ impl Here {
 /// Drives the runtime and does what is laid out, until the loops have ended.
 pub(super) fn take(runtime: &Runtime, shared: &Arc<Shared>, mut loops: JoinHandle<()>) {
     let here = &shared.here;
-    let place = shared.slots.here().cloned();
-    if place.is_some() {
-        lock(&here.table).taker = Taker::AtHome;
-    }
+    let own = shared.slots.own_thread();
+    let home = own.as_ref().map(|own| {
+        let mut table = lock(&here.table);
+        table.busy = Some(Arc::clone(&own.busy));
+        table.taker = Taker::AtHome;
+        drop(table);
+        let home = Home(Arc::downgrade(shared));
+        own.runtime.spawn(async move {
+            let _home = home;
+            pending::<()>().await;
+        })
+    });
     loop {
         let are_over = runtime.block_on(async {
             select! {
@@ -194,30 +227,36 @@ pub(super) fn take(runtime: &Runtime, shared: &Arc<Shared>, mut loops: JoinHandl
                 _ = &mut loops => true,
             }
         });
-        match &place {
-            Some(place) if !are_over => work_off(shared, place),
+        match &own {
+            Some(own) if !are_over => work_off(here, own),
             _ => break,
         }
     }
-    // Nobody does them any more; dropped, each is given back.
     lock(&here.table).taker = Taker::Nowhere;
-    while let Some(work) = here.next() {
-        drop(work);
+    here.close();
+    if let Some(home) = home {
+        home.abort();
     }
 }
 
-fn work_off(shared: &Arc<Shared>, place: &Handle) {
-    let here = &shared.here;
-    let entered = place.enter();
+fn work_off(here: &Here, own: &OwnThread) {
     while let Some(work) = here.next() {
-        let mut run = Box::pin(work.run_in(Place(Arc::clone(shared))));
-        if run.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
+        let mut run = Box::pin(work.run_in(Slot(Arc::clone(&own.busy))));
+        // What panics here is none of the handler's, whose panics are caught further in. A task
+        // would catch it, too.
+        let polled = catch_unwind(AssertUnwindSafe(|| poll_once(own, run.as_mut())));
+        if polled.is_ok_and(|polled| polled.is_pending()) {
             lock(&here.table).quick.disappointed();
-            place.spawn(run);
+            own.runtime.spawn(run);
         }
     }
-    drop(entered);
     here.come_back();
+}
+
+/// Polls it as a task is polled: a handler that could go on for ever has to let others run.
+fn poll_once<F: Future>(own: &OwnThread, mut run: Pin<&mut F>) -> Poll<F::Output> {
+    let mut nobody = Context::from_waker(Waker::noop());
+    own.runtime.block_on(poll_fn(|_| Poll::Ready(run.as_mut().poll(&mut nobody))))
 }
 
 /// Sees to it that a job which holds up the taker holds up nothing else, until the consumer is
@@ -255,10 +294,14 @@ async fn watch(shared: &Arc<Shared>, runtime: &Weak<Runtime>) {
 /// Where the taker is still away with what it had at the last look, others go on for it.
 fn relieve(shared: &Arc<Shared>, runtime: &Weak<Runtime>, nth: u64) {
     let here = &shared.here;
-    let Some(works) = here.relieve(nth) else { return };
+    let Some((works, busy)) = here.relieve(nth) else { return };
     let jobs = works.len();
+    // They are counted twice for a moment, and not at all at none.
     shared.slots.run_all(works.into());
-    here.busy.fetch_sub(jobs, Ordering::AcqRel);
+    if let Some(busy) = busy {
+        busy.fetch_sub(jobs, Ordering::AcqRel);
+    }
+    shared.slot_freed();
     let name = format!("stand in {}", shared.name());
     let (runtime, for_whom) = (Weak::clone(runtime), Arc::clone(shared));
     let stand_in = move || {

@@ -34,5 +34,5 @@ mod work;
 pub use builder::ConsumerBuilder;
 pub use events::{ConsumerEvent, ConsumerStats, Drained, Ended};
 pub use handle::Consumer;
-pub use slots::{Slots, TaskSlots};
+pub use slots::{OwnThread, Slots, TaskSlots};
 pub use work::Work;

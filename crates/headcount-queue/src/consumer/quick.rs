@@ -16,14 +16,15 @@ const MEMORY: u32 = 16;
 
 /// How long jobs have taken of late, and how far that is trusted.
 ///
-/// Each job that turns out long doubles the number of short ones that it takes to be trusted again,
-/// so where one in some hundred is long hardly any of them meets those that trusted it.
+/// Each job that was trusted and turns out long doubles the number of short ones that it takes to
+/// be trusted again, so where one in some hundred is long hardly any of them meets those that
+/// trusted it.
 #[derive(Debug)]
 pub(super) struct Quick {
     typical: Duration,
     /// How many more must be short before any is trusted.
     distrust: u32,
-    /// How many it were after the last one that was long.
+    /// How many it will be after the next one that is trusted in vain.
     penalty: u32,
     /// How many were short since, while they were trusted.
     trusted: u32,
@@ -31,7 +32,7 @@ pub(super) struct Quick {
 
 impl Default for Quick {
     fn default() -> Self {
-        Self { typical: LONG, distrust: DISTRUST_MIN, penalty: DISTRUST_MIN / 2, trusted: 0 }
+        Self { typical: LONG, distrust: DISTRUST_MIN, penalty: DISTRUST_MIN, trusted: 0 }
     }
 }
 
@@ -45,22 +46,25 @@ impl Quick {
     /// A job has ended, so long after its handler began.
     pub(super) fn ended(&mut self, took: Duration) {
         self.typical = (self.typical * (MEMORY - 1) + took.min(LONG)) / MEMORY;
-        if LONG <= took {
+        if LONG <= took && self.distrust == 0 {
             self.disappointed();
+        } else if LONG <= took {
+            // It is known already, or nobody trusted it: the count begins anew.
+            self.distrust = self.penalty;
         } else if 0 < self.distrust {
             self.distrust -= 1;
         } else {
             self.trusted += 1;
             if self.trusted == DISTRUST_MAX {
-                (self.trusted, self.penalty) = (0, DISTRUST_MIN / 2);
+                (self.trusted, self.penalty) = (0, DISTRUST_MIN);
             }
         }
     }
 
-    /// A job did not end at once.
+    /// A job that was trusted did not end at once.
     pub(super) fn disappointed(&mut self) {
-        self.penalty = (self.penalty * 2).clamp(DISTRUST_MIN, DISTRUST_MAX);
         (self.distrust, self.trusted) = (self.penalty, 0);
+        self.penalty = (self.penalty * 2).min(DISTRUST_MAX);
     }
 }
 

@@ -48,21 +48,61 @@ pub trait Slots: fmt::Debug + Send + Sync + 'static {
         }
     }
 
-    /// The runtime for jobs that begin on the consumer's own thread, where they may.
+    /// How jobs are done on the consumer's own thread, where they may be.
     ///
     /// A consumer with threads of its own does jobs there that have proved to take a microsecond or
-    /// two, as it costs more to hand them over. It enters this runtime first, so handlers find it
-    /// as ever; what does not end at once goes on in it. Such jobs take of the free slots, but are
-    /// not handed to [`run_all`](Self::run_all): allow it only where nobody counts what is.
-    fn here(&self) -> Option<&Handle> {
+    /// two, as it costs more to hand them over. Such jobs are not handed to
+    /// [`run_all`](Self::run_all): allow it only where nobody else has to see them.
+    fn own_thread(&self) -> Option<OwnThread> {
         None
     }
+}
+
+/// How a consumer does quick jobs on its own thread.
+///
+/// ```
+/// use headcount_queue::{OwnThread, Slots, Work};
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+/// use tokio::runtime::Handle;
+///
+/// /// Whatever runs in them is counted, wherever it does.
+/// #[derive(Debug)]
+/// struct Ten(OwnThread);
+///
+/// impl Slots for Ten {
+///     fn free(&self) -> usize {
+///         10_usize.saturating_sub(self.0.busy.load(Ordering::Acquire))
+///     }
+///     fn run(&self, work: Work) {
+///         let busy = Arc::clone(&self.0.busy);
+///         busy.fetch_add(1, Ordering::AcqRel);
+///         self.0.runtime.spawn(async move {
+///             work.run().await;
+///             busy.fetch_sub(1, Ordering::AcqRel);
+///         });
+///     }
+///     fn own_thread(&self) -> Option<OwnThread> {
+///         Some(self.0.clone())
+///     }
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct OwnThread {
+    /// Jobs are done as if they were part of this runtime, and what does not end at once goes on in
+    /// it. When it shuts down, nothing more is done on the consumer's own thread.
+    pub runtime: Handle,
+    /// How many jobs are done there now is counted in this, among others that
+    /// [`free`](Slots::free) goes by.
+    pub busy: Arc<AtomicUsize>,
 }
 
 /// A fixed number of slots, each job a task of a tokio runtime.
 ///
 /// Jobs that have proved to end within microseconds are done on the consumer's own thread instead,
-/// as if they were part of that runtime, unless they are to be [apart](Self::apart) from it.
+/// as if they were part of that runtime, unless they are to be [apart](Self::apart) from it. What
+/// differs there is the thread: its stack is of the usual size, hooks of the runtime do not run on
+/// it, and what is done has no [id](tokio::task::id) of a task.
 ///
 /// ```
 /// use headcount_queue::{Slots, TaskSlots};
@@ -127,7 +167,8 @@ impl Slots for TaskSlots {
         });
     }
 
-    fn here(&self) -> Option<&Handle> {
-        (!self.is_apart).then_some(&self.runtime)
+    fn own_thread(&self) -> Option<OwnThread> {
+        let own = || OwnThread { runtime: self.runtime.clone(), busy: Arc::clone(&self.busy) };
+        (!self.is_apart).then(own)
     }
 }

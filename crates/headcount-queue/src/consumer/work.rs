@@ -153,7 +153,7 @@ async fn drive(run: &Arc<Run>, known: &Known, place: Place, listens: bool) -> En
     let first = Next::first(known, place);
     let mut running = match catch_unwind(AssertUnwindSafe(|| first.run(ctx))) {
         Ok(running) => running,
-        Err(panic) => return End::Panicked(said(&*panic)),
+        Err(panic) => return End::Panicked(said(panic)),
     };
     let mut aborted = pin!(run.until(Run::is_aborted));
     let end = poll_fn(|wakeup| match poll(&mut running, wakeup) {
@@ -165,7 +165,7 @@ async fn drive(run: &Arc<Run>, known: &Known, place: Place, listens: bool) -> En
     .await;
     match catch_unwind(AssertUnwindSafe(|| drop(running))) {
         Ok(()) => end,
-        Err(panic) => End::Panicked(said(&*panic)),
+        Err(panic) => End::Panicked(said(panic)),
     }
 }
 
@@ -173,15 +173,20 @@ fn poll(running: &mut Running<'_>, wakeup: &mut Wakeup<'_>) -> Poll<End> {
     match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(wakeup))) {
         Ok(Poll::Ready(outcome)) => Poll::Ready(End::Itself(outcome)),
         Ok(Poll::Pending) => Poll::Pending,
-        Err(panic) => Poll::Ready(End::Panicked(said(&*panic))),
+        Err(panic) => Poll::Ready(End::Panicked(said(panic))),
     }
 }
 
 /// What a panic said.
-fn said(panic: &(dyn Any + Send)) -> String {
+fn said(panic: Box<dyn Any + Send>) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("nothing that is a text").to_owned()
+    let text = text.unwrap_or("nothing that is a text").to_owned();
+    // What it was thrown with may panic in its turn when it goes.
+    if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        std::mem::forget(another);
+    }
+    text
 }
 
 /// Drives a future on this thread. Most end at their first poll and need nobody to wake them.

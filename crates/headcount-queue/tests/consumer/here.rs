@@ -7,10 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use headcount_queue::jobs::{JobId, State};
-use headcount_queue::{Consumer, Context, JobError, Queue, TaskSlots};
+use headcount_queue::{Consumer, Context, JobError, Queue, Slots, TaskSlots};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::task::block_in_place;
+use tokio::task::{block_in_place, consume_budget};
 use tokio::time::timeout;
 
 use crate::world::{Line, record, sleep};
@@ -183,7 +183,8 @@ fn those_leased_with_a_job_that_lies_on_the_taker_are_done_by_others() {
             queue.store().steer(queue.name(), resume).await.unwrap();
             let lies_here = next(&mut stone.begun).await;
             for _ in 0..7 {
-                next(&mut tiny.was_here).await;
+                let was_here = next(&mut tiny.was_here).await;
+                assert!(!(lies_here && was_here), "the taker lies under the stone");
             }
             stone.roll_away();
             if lies_here {
@@ -267,5 +268,152 @@ fn a_drain_does_not_wait_for_what_lies_on_the_taker() {
         assert_eq!(drained.expect("it ends").unsettled, 0);
         assert_eq!(record(&queue, id).await.state, State::Ready, "it was given back");
         stone.roll_away();
+    });
+}
+
+/// Has jobs of this kind submitted until one begins on the taker, as `begun` tells.
+async fn until_one_begins_here(tiny: &mut Tiny, kind: &str, begun: &mut UnboundedReceiver<bool>) {
+    for _ in 0..TRIES {
+        tiny.prove().await;
+        let timeout = Duration::from_millis(300);
+        tiny.queue.submit(kind, &()).timeout(timeout).attempts(1).await.unwrap();
+        if next(begun).await {
+            return;
+        }
+    }
+    panic!("{TRIES} of {kind}, and none began on the taker");
+}
+
+#[test]
+fn what_began_on_the_taker_counts_for_all_who_share_its_slots() {
+    story(async {
+        let queue = Line::new().queue();
+        let mut tiny = Tiny::of(&queue);
+        let (sender, mut begun) = unbounded_channel();
+        let wait = move |(), _ctx: Context| {
+            let sender = sender.clone();
+            async move {
+                sender.send(is_taker())?;
+                sleep(PATIENCE).await;
+                Ok(())
+            }
+        };
+        queue.handle("wait", wait).unwrap();
+        let slots = TaskSlots::new(2, Handle::current());
+        let consumer = Consumer::builder(&queue, slots.clone()).start().unwrap();
+        for _ in 0..TRIES {
+            tiny.prove().await;
+            let id = queue.submit("wait", &()).await.unwrap().id();
+            let began_here = next(&mut begun).await;
+            let free = slots.free();
+            queue.cancel(id).await.unwrap();
+            if began_here {
+                assert!(free <= 1, "{free} of two are free beside a job that waits");
+                consumer.drain(PATIENCE).await;
+                assert_eq!(slots.free(), 2, "all are given back");
+                return;
+            }
+        }
+        panic!("{TRIES} jobs, and none began on the taker");
+    });
+}
+
+#[test]
+fn a_handler_that_never_waits_is_dropped_all_the_same() {
+    /// Tells that it was dropped.
+    struct Dropped(UnboundedSender<()>);
+    impl Drop for Dropped {
+        fn drop(&mut self) {
+            let _ = self.0.send(());
+        }
+    }
+    story(async {
+        let queue = Line::new().queue();
+        let mut tiny = Tiny::of(&queue);
+        let (sender, mut begun) = unbounded_channel();
+        let (dropped, mut was_dropped) = unbounded_channel();
+        let spin = move |(), _ctx: Context| {
+            let (sender, dropped) = (sender.clone(), Dropped(dropped.clone()));
+            async move {
+                sender.send(is_taker())?;
+                let _dropped = dropped;
+                // As one does that reads from a channel which is never empty.
+                loop {
+                    consume_budget().await;
+                }
+                #[allow(unreachable_code, reason = "it says what the handler gives")]
+                Ok(())
+            }
+        };
+        queue.handle("spin", spin).unwrap();
+        let _consumer = consumer(&queue, 2);
+        until_one_begins_here(&mut tiny, "spin", &mut begun).await;
+        next(&mut was_dropped).await;
+    });
+}
+
+#[test]
+fn a_panic_that_panics_when_it_goes_ends_its_job_and_nothing_else() {
+    /// What is thrown.
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("once more");
+        }
+    }
+    story(async {
+        let queue = Line::new().queue();
+        let mut tiny = Tiny::of(&queue);
+        let (sender, mut begun) = unbounded_channel();
+        let explode = move |(), _ctx: Context| {
+            let sender = sender.clone();
+            async move {
+                sender.send(is_taker())?;
+                std::panic::panic_any(Bomb);
+                #[allow(unreachable_code, reason = "it says what the handler gives")]
+                Ok(())
+            }
+        };
+        queue.handle("bomb", explode).unwrap();
+        let consumer = consumer(&queue, 2);
+        until_one_begins_here(&mut tiny, "bomb", &mut begun).await;
+        tiny.run(10).await;
+        consumer.drain(PATIENCE).await;
+        let stats = consumer.stats();
+        assert!(0 < stats.panicked_total, "{stats:?}");
+        assert_eq!(stats.panicked_total, stats.dead_total, "each ended by it: {stats:?}");
+    });
+}
+
+#[test]
+fn jobs_go_back_when_the_runtime_of_the_slots_is_gone() {
+    story(async {
+        let queue = Line::new().queue();
+        let mut tiny = Tiny::of(&queue);
+        let nap = |(), _ctx: Context| async {
+            sleep(Duration::from_millis(1)).await;
+            Ok(())
+        };
+        queue.handle("nap", nap).unwrap();
+        let home = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let slots = TaskSlots::new(2, home.handle().clone());
+        let consumer = Consumer::builder(&queue, slots).start().unwrap();
+        tiny.prove().await;
+        // It is gone when this returns, its timers and all.
+        tokio::task::spawn_blocking(move || drop(home)).await.unwrap();
+        let before = consumer.stats();
+        for _ in 0..20 {
+            queue.submit("nap", &()).await.unwrap();
+        }
+        // Leased again and again, and given back each time.
+        let given_back = async {
+            while consumer.stats().released_total < before.released_total + 1000 {
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(PATIENCE, given_back).await.expect("they are given back");
+        let stats = consumer.stats();
+        let ended = (stats.panicked_total, stats.failed_total, stats.dead_total);
+        assert_eq!(ended, (0, 0, 0), "{stats:?}");
     });
 }
