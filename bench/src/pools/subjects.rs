@@ -5,7 +5,7 @@ use super::latency::{StartLatency, SubmitLatency};
 use super::memory::Memory;
 use super::resize;
 use super::standing::{Allocations, Idle};
-use super::throughput::{Blocking, Results, Spin, Tiny, tiny_futures};
+use super::throughput::{Blocking, Mixed, Results, Spin, Tiny, tiny_futures};
 use crate::{Asked, Row};
 
 use super::ours;
@@ -27,6 +27,7 @@ fn subjects() -> Vec<Subject> {
         Subject::of(|| Tiny { workers: 64, producers: 4, tasks: 100_000 }),
         Subject::of(|| Spin { workers: 2, microseconds: 1, tasks: 60_000 }),
         Subject::of(|| Spin { workers: 2, microseconds: 10, tasks: 6_000 }),
+        Subject::of(|| Mixed { workers: 2, one_in: 500, microseconds: 400, tasks: 200_000 }),
         Subject::of(|| Results { workers: 2, batch: 256, batches: 200 }),
         Subject::of(|| Blocking { workers: 1_000, tasks: 10_000, milliseconds: 10 }),
         Subject::of(|| SubmitLatency { workers: 4, rate: 20_000, tasks: 4_000 }),

@@ -174,6 +174,45 @@ impl Scenario for Spin {
     }
 }
 
+/// Tiny tasks, and a long one now and then: whoever takes the tiny ones for all there is leaves the
+/// long ones to one worker.
+pub(super) struct Mixed {
+    pub(super) workers: usize,
+    /// A long one is one of so many.
+    pub(super) one_in: usize,
+    pub(super) microseconds: u64,
+    pub(super) tasks: usize,
+}
+
+impl Scenario for Mixed {
+    fn titles(&self) -> Vec<Title> {
+        let Self { workers, one_in, microseconds, .. } = self;
+        let what = format!(
+            "mixture: {workers} workers, 1 producer, no-op but for a spin of {microseconds} us in \
+             {one_in}, wall for each task"
+        );
+        vec![(what, "ns")]
+    }
+
+    fn takes<P: Pool>(&self) -> bool {
+        true
+    }
+
+    fn round<P: Pool>(&self) -> Vec<f64> {
+        let (turns, one_in) = (turns(self.microseconds), self.one_in);
+        let pool: P = warm(self.workers);
+        let nanoseconds = flood(1, self.tasks, |index, tally| {
+            pool.spawn(move || {
+                if index % one_in == 0 {
+                    spin(turns);
+                }
+                tally.count();
+            })
+        });
+        vec![nanoseconds / self.tasks as f64]
+    }
+}
+
 /// Never inlined, so that a turn is the same code in a task, on a bare thread and in calibration.
 #[inline(never)]
 fn spin(turns: u64) {

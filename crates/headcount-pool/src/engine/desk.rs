@@ -19,7 +19,8 @@ use super::badge::{Badge, Signal};
 use super::errands::Errands;
 use super::floor::Floor;
 use super::leavers::Leavers;
-use super::notice::{QUICK, REPORT, ROOM, SUMMON};
+use super::lookout::{Lookout, Progress, SHORT_LOOK};
+use super::notice::{QUICK, REPORT, ROOM, SHARED, SUMMON, TINY};
 use super::staff::Staff;
 use super::timers::{Alarm, Timers};
 use super::watchdog::Watchdog;
@@ -30,11 +31,6 @@ use headcount_core::spans::Window;
 const SHORT_TASKS_EACH: u64 = 64;
 /// The same while they are tiny, and a worker needs no longer for so many.
 const QUICK_TASKS_EACH: u64 = 4096;
-/// While `SUMMON` is down because tasks are short, the keeper looks this often.
-const SHORT_LOOK: Duration = Duration::from_micros(500);
-/// A worker that is not back from a short task after this does something else; or after twice as
-/// long where every core has two workers, and so on.
-const STALLED_AFTER: Duration = Duration::from_millis(4);
 /// So many workers are sent home by whoever comes to the desk; the keeper sends the others.
 const DISMISSALS_MAX: usize = 8;
 /// What is left of the longest time that a worker took to start, from one start to the next.
@@ -68,10 +64,7 @@ pub(crate) struct Desk<K: Kind> {
     leavers: Leavers,
     /// When the keeper looks next of its own accord.
     keeper_looks_at: Timestamp,
-    /// Workers whose tasks were short until they took the one that they are at.
-    stalled: u32,
-    /// How far the line had moved when the keeper looked.
-    moved: u64,
+    lookout: Lookout,
     longest_start: Duration,
     /// Whom to call, once, when a task waits and nobody may be hired.
     poke: Option<Poke>,
@@ -103,8 +96,7 @@ impl<K: Kind> Desk<K> {
             through: false,
             leavers: Leavers::default(),
             keeper_looks_at: Timestamp::MAX,
-            stalled: 0,
-            moved: 0,
+            lookout: Lookout::default(),
             longest_start: Duration::ZERO,
             poke: None,
             cores: u32::try_from(crate::cores().get()).unwrap_or(u32::MAX),
@@ -150,7 +142,7 @@ impl<K: Kind> Desk<K> {
             self.came_back(worker, now);
         }
         // Whoever is told that there is nothing parks: enough others are at short tasks.
-        let is_enough = floor.hands(self.cores) <= self.short(floor);
+        let is_enough = floor.hands(self.cores) <= floor.attentive();
         let queued = if is_enough { 0 } else { self.queued(floor) };
         standing(self.roster.finished(worker, now, queued))
     }
@@ -327,27 +319,24 @@ impl<K: Kind> Desk<K> {
     /// The keeper looks: it forgets its alarm, and counts who seems to be at a long task by now.
     pub(crate) fn keeper_looks(&mut self, floor: &Floor<K::Work>, now: Timestamp) {
         self.keeper_looks_at = Timestamp::MAX;
-        let short = floor.short.load(Ordering::Relaxed);
         let queued = floor.queued();
-        let moved = floor.door.admitted().saturating_sub(queued);
-        let stands = 0 < queued && std::mem::replace(&mut self.moved, moved) == moved;
-        self.stalled = match short {
+        let line = Progress { moved: floor.door.admitted().saturating_sub(queued), queued };
+        let alone = floor.notice.read() & TINY != 0;
+        let stands = self.lookout.look(now, line, alone);
+        floor.notice.set(SHARED, self.lookout.is_shared(now));
+        floor.have_stalled(match floor.short.load(Ordering::Relaxed) {
             0 => 0,
-            _ if stands => short,
+            short if stands => short,
             _ => self.count_stalled(now),
-        };
+        });
     }
 
-    /// Workers that have not come back from their task for so long that it is not a short one.
-    ///
-    /// They may as well wait for a core, and do so for longer the more there are; then another
-    /// worker would only make it worse.
+    /// Workers that were at short tasks and have not come back.
     fn count_stalled(&self, now: Timestamp) -> u32 {
         let turns = self.roster.counts().busy / self.cores + 1;
-        let stalled_after = STALLED_AFTER.saturating_mul(turns);
         self.staff.count(|badge| {
             let since = badge.since().filter(|_| badge.is_short());
-            since.is_some_and(|since| stalled_after <= now.since(since))
+            since.is_some_and(|since| self.lookout.has_stalled(since, now, turns))
         })
     }
 
@@ -455,7 +444,7 @@ impl<K: Kind> Desk<K> {
         // Before those on their way: they say that they have arrived before they take a task, so
         // nobody is taken to come for this one who has just taken another.
         let queued = self.queued(floor);
-        let short = self.short(floor);
+        let short = floor.attentive();
         let deferred = 0 < short;
         let attended = match deferred {
             // Short tasks compute. Where all cores do already, another worker is in their way.
@@ -465,11 +454,6 @@ impl<K: Kind> Desk<K> {
             false => u64::from(floor.en_route.load(Ordering::Relaxed)),
         };
         Demand { excess: queued.saturating_sub(attended), deferred }
-    }
-
-    /// How many workers are at short tasks, as far as is known: they will be back in a moment.
-    fn short(&self, floor: &Floor<K::Work>) -> u32 {
-        floor.short.load(Ordering::Relaxed).saturating_sub(self.stalled)
     }
 
     fn follow(&mut self, order: Order, now: Timestamp, e: &mut Errands<K>) {
@@ -513,7 +497,7 @@ impl<K: Kind> Desk<K> {
         now: Timestamp,
     ) -> Timestamp {
         let look = self.roster.next_look(waiting);
-        let short = (demand.deferred || 0 < self.stalled).then(|| now + SHORT_LOOK);
+        let short = (demand.deferred || floor.has_stalled()).then(|| now + SHORT_LOOK);
         let leavers = self.buries_at(floor);
         let watchdog = self.watchdog_looks_at(now);
         // Nothing else would tell the keeper of a pool without workers that it may go.

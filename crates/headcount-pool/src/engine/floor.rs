@@ -7,7 +7,7 @@ use headcount_core::{Clock, Timestamp};
 
 use super::door::Door;
 use super::line::Line;
-use super::notice::{Notice, QUICK, REPORT, ROOM, SUMMON, TINY};
+use super::notice::{Notice, QUICK, REPORT, ROOM, SHARED, SUMMON, TINY};
 use super::stamps::{SAMPLE, Stamps};
 use crate::clock::Monotonic;
 use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
@@ -59,6 +59,9 @@ pub(crate) struct Floor<W> {
     pub(crate) en_route: CachePadded<AtomicU32>,
     /// Workers that are awake and whose tasks are short.
     pub(crate) short: CachePadded<AtomicU32>,
+    /// How many of them have not come back, so that theirs are not short any more. The keeper
+    /// counts them each time that it looks.
+    stalled: AtomicU32,
     /// Workers that found nothing and look again, awake.
     looking: CachePadded<AtomicU32>,
     /// Whether a worker waits for the next task, awake.
@@ -79,6 +82,7 @@ impl<W: Send> Floor<W> {
             stamps: Stamps::new(len_max),
             en_route: CachePadded::new(AtomicU32::new(0)),
             short: CachePadded::new(AtomicU32::new(0)),
+            stalled: AtomicU32::new(0),
             looking: CachePadded::new(AtomicU32::new(0)),
             lingering: CachePadded::new(AtomicBool::new(false)),
             taken_by_others: AtomicU64::new(0),
@@ -141,10 +145,26 @@ impl<W: Send> Floor<W> {
     /// How many workers short tasks are work for: one for each core, or one alone where they are so
     /// tiny that two would wait for each other at the head of the line.
     pub(crate) fn hands(&self, cores: u32) -> u32 {
-        match self.notice.read() & TINY != 0 {
+        match self.notice.read() & (TINY | SHARED) == TINY {
             true => 1,
             false => cores,
         }
+    }
+
+    /// How many workers are at short tasks, as far as is known: they will be back in a moment.
+    pub(crate) fn attentive(&self) -> u32 {
+        let stalled = self.stalled.load(Ordering::Relaxed);
+        self.short.load(Ordering::Relaxed).saturating_sub(stalled)
+    }
+
+    /// So many of those who were at short tasks are at something else.
+    pub(crate) fn have_stalled(&self, workers: u32) {
+        self.stalled.store(workers, Ordering::Relaxed);
+    }
+
+    /// Whether somebody who was at short tasks is at something else.
+    pub(crate) fn has_stalled(&self) -> bool {
+        0 < self.stalled.load(Ordering::Relaxed)
     }
 
     /// Takes the next task for a worker, and says whether there was one. If not, one may wait all
@@ -231,5 +251,18 @@ mod tests {
         assert_eq!(floor.hands(4), 4);
         floor.notice.raise(TINY);
         assert_eq!(floor.hands(4), 1);
+        floor.notice.raise(SHARED);
+        assert_eq!(floor.hands(4), 4);
+    }
+
+    #[test]
+    fn who_has_stalled_is_not_expected_back() {
+        let floor: Floor<()> = Floor::new(Line::new(8, None), 8);
+        floor.short.store(2, Ordering::Relaxed);
+        floor.have_stalled(1);
+        assert_eq!(floor.attentive(), 1);
+        // It has come back and said so before the keeper looked.
+        floor.short.store(0, Ordering::Relaxed);
+        assert_eq!(floor.attentive(), 0);
     }
 }

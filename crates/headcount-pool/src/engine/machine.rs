@@ -313,7 +313,7 @@ impl<K: Kind> Engine<K> {
 
     /// Whether more workers are at short tasks than they are work for.
     pub(crate) fn is_crowded(&self) -> bool {
-        self.floor.hands(self.cores) < self.floor.short.load(Ordering::Relaxed)
+        self.floor.hands(self.cores) < self.floor.attentive()
     }
 
     /// A worker that was told to leave holds nothing any more. Says how many leave with it.

@@ -12,6 +12,7 @@ mod injection;
 mod keeper;
 mod leavers;
 mod line;
+mod lookout;
 mod machine;
 mod notice;
 mod pace;

@@ -14,6 +14,8 @@ pub(crate) const ROOM: u32 = 1 << 2;
 pub(crate) const QUICK: u32 = 1 << 3;
 /// Tasks are so short that workers would only wait for each other where they take them.
 pub(crate) const TINY: u32 = 1 << 4;
+/// One worker alone was too slow for tasks that seem tiny.
+pub(crate) const SHARED: u32 = 1 << 5;
 
 /// The flags that are up.
 #[derive(Debug, Default)]

@@ -170,14 +170,16 @@ impl Limiter {
     /// and times held are those of the last one to two seconds, or since the reading before if
     /// that is longer ago.
     ///
-    /// What is counted is exact. What is measured is exact too, but for permits held for less than
-    /// a microsecond or two: of those, after the first 32, one in 64 is timed, and stands for 64.
+    /// What is counted is exact, and so are waits. Times held are, too, until 32 permits in a row
+    /// were held for less than a microsecond: from there on one in 64 is timed and stands for 64,
+    /// until one of those was held for longer, or until the next snapshot.
     /// `longest_idle` begins with the first snapshot that finds room after all places were taken.
     #[must_use]
     pub fn snapshot(&self) -> PoolSnapshot {
         let now = self.now();
-        let held = self.shared.stopwatch.read();
         let mut desk = self.desk();
+        // At the desk, so that no later reading is put into the books before this one.
+        let held = self.shared.stopwatch.read();
         desk.refused(self.shared.gatehouse.take_refused());
         desk.snapshot(&held, now)
     }
@@ -213,18 +215,12 @@ impl Limiter {
         since: Timestamp,
         waker: &Waker,
     ) -> Poll<Result<Option<Timing>, Closed>> {
-        // The permit is timed, if it is, from when the wait ends.
-        let timing = self.timing();
+        let now = self.now();
         let mut waiter = Waiter { since, waker: waker.clone() };
-        let mut desk = self.desk();
-        let look = desk.look(ticket, &mut waiter);
-        if let (Look::Admitted, Some(timing)) = (&look, timing) {
-            desk.collected(since, timing);
-        }
-        drop(desk);
+        let look = self.desk().look(ticket, &mut waiter, now);
         match look {
             Look::Waiting => Poll::Pending,
-            Look::Admitted => Poll::Ready(Ok(timing)),
+            Look::Admitted => Poll::Ready(Ok(self.timing_from(now))),
             Look::TurnedAway => Poll::Ready(Err(Closed)),
         }
     }
@@ -258,6 +254,11 @@ impl Limiter {
     fn timing(&self) -> Option<Timing> {
         let begin = |stands_for: NonZeroU32| Timing { since: self.now(), stands_for };
         self.shared.stopwatch.next().map(begin)
+    }
+
+    /// The same, from when a wait has ended.
+    fn timing_from(&self, since: Timestamp) -> Option<Timing> {
+        self.shared.stopwatch.next().map(|stands_for| Timing { since, stands_for })
     }
 
     fn now(&self) -> Timestamp {

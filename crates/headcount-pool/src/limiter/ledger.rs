@@ -52,9 +52,9 @@ impl Ledger {
         self.counters.started += count as u64;
     }
 
-    /// So many collected the permit for which they had waited so long.
-    pub(super) fn collected(&mut self, waited: Duration, count: u32) {
-        self.wait.add_many(waited, u64::from(count));
+    /// Somebody collected the permit for which it had waited so long.
+    pub(super) fn collected(&mut self, waited: Duration) {
+        self.wait.add(waited);
     }
 
     /// Somebody left the queue.

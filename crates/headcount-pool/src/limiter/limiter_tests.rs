@@ -371,3 +371,25 @@ fn under_stress_the_limit_holds_and_nobody_is_lost() {
     assert_eq!(counted.submitted, counted.started + counted.rejected + counted.expired);
     assert_eq!(counted.started, counted.completed);
 }
+
+/// Of permits held for a moment few are timed; of those who wait each is.
+#[test]
+fn everybody_who_waited_is_measured() {
+    const WAITERS: u64 = 10;
+    let limiter = Limiter::new(1);
+    (0..1_000).for_each(|_| drop(limiter.acquire()));
+    let held = limiter.acquire().expect("open");
+    let mut context = Context::from_waker(Waker::noop());
+    let mut waits: Vec<_> = (0..WAITERS).map(|_| Box::pin(limiter.acquire_async())).collect();
+    for wait in &mut waits {
+        assert!(wait.as_mut().poll(&mut context).is_pending());
+    }
+    drop(held);
+    for wait in &mut waits {
+        let Poll::Ready(permit) = wait.as_mut().poll(&mut context) else { panic!("its turn") };
+        drop(permit);
+    }
+    let wait = limiter.snapshot().wait.expect("many came");
+    assert_eq!(wait.count, 1_001 + WAITERS);
+    assert!(Duration::ZERO < wait.mean, "{wait:?}");
+}

@@ -11,7 +11,6 @@ use headcount_core::{PoolSnapshot, Staffing, Timestamp};
 
 use super::gate::{Abandoned, Entry, Gate, Request, Standing, Ticket};
 use super::ledger::{Ledger, Outcome};
-use super::stopwatch::Timing;
 use super::wicket::Passed;
 
 #[derive(Debug)]
@@ -90,22 +89,20 @@ impl State {
         request
     }
 
-    /// Looks at a ticket. If it still waits, what it left before is exchanged for `waiter`.
-    pub(super) fn look(&mut self, ticket: &Ticket, waiter: &mut Waiter) -> Look {
+    /// Looks at a ticket. If it still waits, what it left before is exchanged for `waiter`; if not,
+    /// its wait ends here and not with the call: this is what the caller feels.
+    pub(super) fn look(&mut self, ticket: &Ticket, waiter: &mut Waiter, now: Timestamp) -> Look {
         match self.gate.standing(ticket) {
             Standing::TurnedAway => Look::TurnedAway,
-            Standing::Admitted => Look::Admitted,
+            Standing::Admitted => {
+                self.ledger.collected(now.since(waiter.since));
+                Look::Admitted
+            }
             Standing::Waiting(before) => {
                 swap(before, waiter);
                 Look::Waiting
             }
         }
-    }
-
-    /// Somebody who stands for so many collected. The wait ends here and not with the call: this
-    /// is what the caller feels.
-    pub(super) fn collected(&mut self, since: Timestamp, timing: Timing) {
-        self.ledger.collected(timing.since.since(since), timing.stands_for.get());
     }
 
     pub(super) fn abandon(&mut self, ticket: Ticket) -> Abandoned<Waiter> {
@@ -185,7 +182,6 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use std::num::NonZeroU32;
     use std::time::Duration;
 
     use headcount_core::{Counters, LogSums};
@@ -211,12 +207,7 @@ mod tests {
 
     /// How a ticket stands, and its wait if it was admitted.
     fn look(state: &mut State, ticket: &Ticket, since: u64, at: u64) -> Look {
-        let look = state.look(ticket, &mut waiter(since));
-        if look == Look::Admitted {
-            let timing = Timing { since: second(at), stands_for: NonZeroU32::MIN };
-            state.collected(second(since), timing);
-        }
-        look
+        state.look(ticket, &mut waiter(since), second(at))
     }
 
     /// What must hold in every snapshot.

@@ -192,7 +192,7 @@ impl<'a, K: Kind> Shift<'a, K> {
 
     /// What it said of its tasks holds no longer, unless others say the same of theirs.
     fn no_longer_quick(&self) {
-        if self.engine.floor.short.load(Ordering::Relaxed) == 0 {
+        if self.engine.floor.attentive() == 0 {
             self.engine.floor.notice.lower(QUICK | TINY);
         }
     }
