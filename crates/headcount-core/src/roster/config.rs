@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use crate::Staffing;
 
+/// The most of a wait budget that is held in reserve, beside a twentieth of it.
+const RESERVE_MAX: Duration = Duration::from_millis(100);
+
 /// The settings of a [`Roster`](super::Roster). All can be changed while it works.
 ///
 /// ```
@@ -68,12 +71,15 @@ impl RosterConfig {
 
     /// How long a task waits before a worker is hired for it.
     ///
-    /// 85 % of the wait budget, less the spawn delay. The rest is a reserve: timers ring late and
-    /// some workers start slower than others, and a task served early costs less than a late one.
-    /// Where a worker takes longer to start than that, the delay is not taken off.
+    /// The wait budget less a reserve and the spawn delay. The reserve is for timers that ring late
+    /// and workers that start slower than others, as a task served early costs less than a late
+    /// one: 15 % of the budget, but no more than 5 % and a tenth of a second, as timers are not
+    /// later for being set longer. Where a worker takes longer to start than all of that, the delay
+    /// is not taken off.
     #[must_use]
     pub fn patience(&self) -> Duration {
-        let reserve = self.wait_budget / 20 * 3;
+        let part = self.wait_budget / 20;
+        let reserve = (part * 3).min(part + RESERVE_MAX);
         let patience = self.wait_budget.saturating_sub(reserve);
         match patience < self.spawn_delay {
             // It comes too late for this task anyway. One that waited for so long says that there
@@ -102,6 +108,17 @@ mod tests {
     }
 
     #[test]
+    fn a_long_budget_has_no_longer_reserve_than_timers_need() {
+        let check = |wait_budget, expected| {
+            let config = RosterConfig { wait_budget, ..RosterConfig::new(Staffing::exactly(1)) };
+            assert_eq!(config.patience(), Duration::from_millis(expected));
+        };
+        check(Duration::from_millis(100), 85);
+        check(Duration::from_secs(1), 850);
+        check(Duration::from_secs(30), 28_400);
+    }
+
+    #[test]
     fn patience_is_never_negative_and_never_overflows() {
         let check = |wait_budget, spawn_delay, expected| {
             let config = RosterConfig {
@@ -115,7 +132,7 @@ mod tests {
         check(Duration::from_secs(1), Duration::from_millis(850), Duration::ZERO);
         // Nobody comes in time: hired for those behind a task that is nearly late.
         check(Duration::from_secs(1), Duration::from_secs(1), Duration::from_millis(850));
-        check(Duration::from_secs(2), Duration::from_secs(1), Duration::from_millis(700));
+        check(Duration::from_secs(2), Duration::from_secs(1), Duration::from_millis(800));
         assert!(
             Duration::MAX / 2 < {
                 let config = RosterConfig {

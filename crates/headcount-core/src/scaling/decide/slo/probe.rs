@@ -27,6 +27,8 @@ const ODDS_STOPS: f64 = 4.6;
 /// Tasks and time after which it must be settled, and the effect below which it then is that the
 /// workers were of no use: less than half, in favour of the workers.
 const EFFECT_MAX: f64 = 0.25;
+/// The odds that it takes to bind a pool then.
+const ODDS_LIKELY: f64 = 1.0;
 const TASKS_MAX: f64 = 1000.0;
 const SPAN_MAX: Duration = Duration::from_secs(10);
 const SERVICES_MAX: f64 = 10.0;
@@ -82,8 +84,7 @@ impl Probe {
         if !now.is_held() && self.gain(now) < 0.0 {
             return Verdict::Open;
         }
-        let noise = self.before.noise() + now.noise();
-        let odds = -step * (self.gain(now) - step / 2.0) / noise;
+        let odds = self.odds(now);
         if ODDS_STOPS < odds {
             return Verdict::Stops;
         }
@@ -115,9 +116,18 @@ impl Probe {
 
     fn likelier(&self, now: &Measure) -> Verdict {
         match self.effect(now) < EFFECT_MAX {
+            // Chance alone may have done it. A limit on that would only be the first of many.
+            true if self.odds(now) < ODDS_LIKELY => Verdict::Void,
             true => Verdict::Stops,
             false => Verdict::Follows,
         }
+    }
+
+    /// The logarithm of the odds that the workers were of no use.
+    fn odds(&self, now: &Measure) -> f64 {
+        let step = self.step(now);
+        let noise = self.before.noise() + now.noise();
+        -step * (self.gain(now) - step / 2.0) / noise
     }
 
     fn step(&self, now: &Measure) -> f64 {
@@ -143,6 +153,28 @@ impl Noted for Probe {
 mod tests {
     use super::super::measure::tests::measure;
     use super::*;
+
+    /// What is taken for true at the end, where tasks whose logarithms are spread so do as well with
+    /// a third of the workers fewer.
+    fn settled(log_variance: f64, throughput: f64) -> Verdict {
+        let measured = |busy: f64, throughput: f64| Measure {
+            held: 1.0,
+            log_variance,
+            count: 200.0,
+            throughput,
+            ..measure(1.0, busy)
+        };
+        let probe = Probe { before: measured(30.0, 30.0), since: Timestamp::ORIGIN };
+        probe.settle(Some(&measured(20.0, throughput)))
+    }
+
+    #[test]
+    fn what_chance_alone_can_do_binds_nobody() {
+        assert_eq!(settled(0.7, 30.0), Verdict::Stops);
+        assert_eq!(settled(3.4, 30.0), Verdict::Void, "a few long tasks more or less do as much");
+        assert_eq!(settled(0.7, 20.0), Verdict::Follows);
+        assert_eq!(settled(3.4, 20.0), Verdict::Follows, "to free a pool takes less");
+    }
 
     #[test]
     fn few_tasks_are_given_the_time_that_they_take() {
