@@ -310,7 +310,13 @@ fn what_began_on_the_taker_counts_for_all_who_share_its_slots() {
             if began_here {
                 assert!(free <= 1, "{free} of two are free beside a job that waits");
                 consumer.drain(PATIENCE).await;
-                assert_eq!(slots.free(), 2, "all are given back");
+                // A slot is given back a moment after the end of its job is told.
+                let all_are_given_back = async {
+                    while slots.free() < 2 {
+                        tokio::task::yield_now().await;
+                    }
+                };
+                timeout(PATIENCE, all_are_given_back).await.expect("all are given back");
                 return;
             }
         }

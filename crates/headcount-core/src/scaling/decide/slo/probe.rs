@@ -154,8 +154,8 @@ mod tests {
     use super::super::measure::tests::measure;
     use super::*;
 
-    /// What is taken for true at the end, where tasks whose logarithms are spread so do as well with
-    /// a third of the workers fewer.
+    /// What is taken for true at the end of a probe of 30 workers at 30 tasks a second, where the
+    /// logarithms of their times are spread so.
     fn settled(log_variance: f64, throughput: f64) -> Verdict {
         let measured = |busy: f64, throughput: f64| Measure {
             held: 1.0,
