@@ -83,11 +83,15 @@ impl Lookout {
     }
 
     fn judge(&mut self, now: Timestamp, line: Progress, alone: bool) {
-        if !alone || line.queued == 0 || self.is_shared(now) {
+        if line.queued == 0 || self.is_shared(now) {
             self.trial = None;
             return;
         }
-        let (since, moved) = *self.trial.get_or_insert((now, line.moved));
+        // Workers that differ about it, as each has seen other tasks, do not begin it anew.
+        if alone && self.trial.is_none() {
+            self.trial = Some((now, line.moved));
+        }
+        let Some((since, moved)) = self.trial else { return };
         let (span, tasks) = (now.since(since), line.moved.saturating_sub(moved));
         if span < TRIAL {
             return;
@@ -169,6 +173,17 @@ mod tests {
         assert_eq!(shared_in_a_second(190), 0);
         let shared = shared_in_a_second(850);
         assert!((850..1_000).contains(&shared), "{shared} ms of a second");
+    }
+
+    #[test]
+    fn workers_that_differ_about_it_are_judged_all_the_same() {
+        let mut lookout = Lookout::default();
+        let mut looks = 0..100;
+        let shared = looks.find(|at| {
+            lookout.look(ms(*at), line(at * 1_000), at % 3 == 0);
+            lookout.is_shared(ms(*at))
+        });
+        assert_eq!(shared, Some(20));
     }
 
     #[test]
