@@ -41,7 +41,7 @@ use tokio::time::sleep;
 
 use super::quick::Quick;
 use super::shared::{Phase, Shared};
-use super::slots::OwnThread;
+use super::slots::{OwnThread, Slot};
 use super::work::Work;
 use crate::sync::lock;
 
@@ -88,15 +88,6 @@ enum Taker {
     Away,
     /// The same, and another thread drives its runtime.
     Relieved,
-}
-
-/// The slot of a job that has begun here, given back when dropped.
-struct Slot(Arc<AtomicUsize>);
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
-    }
 }
 
 /// Part of a task that is dropped when the runtime of the slots shuts down.

@@ -137,7 +137,7 @@ impl TaskSlots {
 }
 
 /// A slot that is in use, given back when dropped.
-struct Slot(Arc<AtomicUsize>);
+pub(super) struct Slot(pub(super) Arc<AtomicUsize>);
 
 impl Drop for Slot {
     fn drop(&mut self) {
