@@ -22,6 +22,7 @@ use super::stopwatch::{Stopwatch, Timing};
 use super::wicket::Passage;
 use crate::clock::Monotonic;
 use crate::sync::Arc;
+use crate::unhurt::quietly;
 
 /// Lets so many in at once, and can be resized at any time.
 ///
@@ -270,9 +271,9 @@ impl Limiter {
     }
 }
 
-/// Calls them in the order of their turns.
+/// Calls them in the order of their turns. One whose waker panics keeps nobody else from its own.
 fn call(waiters: impl IntoIterator<Item = Waiter>) {
-    waiters.into_iter().for_each(|waiter| waiter.waker.wake());
+    waiters.into_iter().for_each(|waiter| quietly(|| waiter.waker.wake()));
 }
 
 impl Resizable for Limiter {

@@ -393,3 +393,23 @@ fn everybody_who_waited_is_measured() {
     assert_eq!(wait.count, 1_001 + WAITERS);
     assert!(Duration::ZERO < wait.mean, "{wait:?}");
 }
+
+#[test]
+fn a_waker_that_panics_keeps_nobody_from_being_called() {
+    /// Panics when it is called.
+    struct Bad;
+    impl Wake for Bad {
+        fn wake(self: Arc<Self>) {
+            panic!("a bug of the user");
+        }
+    }
+    let limiter = Limiter::new(0);
+    let bell = Arc::new(Bell::default());
+    let mut waits = [limiter.acquire_async(), limiter.acquire_async()];
+    let wakers = [Waker::from(Arc::new(Bad)), Waker::from(Arc::clone(&bell))];
+    for (wait, waker) in waits.iter_mut().zip(&wakers) {
+        assert!(Pin::new(wait).poll(&mut Context::from_waker(waker)).is_pending());
+    }
+    limiter.resize(2);
+    assert_eq!(bell.rings(), 1);
+}
