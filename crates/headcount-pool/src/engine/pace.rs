@@ -10,6 +10,8 @@ use std::time::Duration;
 const GROUP: u32 = 16;
 /// The same where they are so small that even a share of one reading is felt.
 const GROUP_TINY: u32 = 64;
+/// And where they are not small, so that what the clock said last is never long ago.
+const GROUP_BRIEF: u32 = 8;
 /// Tasks below this make larger groups.
 const TINY: Duration = Duration::from_nanos(150);
 /// Tasks below this, with taking them, are no work for two, who would take turns at the line for
@@ -20,12 +22,18 @@ const NOT_LONE: Duration = Duration::from_nanos(400);
 /// From the middle of this up or down a worker makes up its mind: a group of tiny tasks is a step
 /// up, a longer one takes half. One alone may be the system's fault.
 const LONE_SCORE_MAX: u32 = 8;
-/// Tasks below this are measured in groups.
+/// Tasks below this are quick: their submitters save the clock, too, and one worker is trusted with
+/// many of them.
 const QUICK: Duration = Duration::from_micros(1);
-/// A task in a group that takes as long as this on average is not quick any more.
+/// Quick ones that take as long as this are not quick any more.
 const NOT_QUICK: Duration = Duration::from_micros(2);
-/// So many quick tasks in a row make a worker measure groups.
-const QUICK_RUN: u32 = 32;
+/// Tasks below this are brief, and measured in groups: a reading, and what is written down then,
+/// takes a twentieth of one that lasts a microsecond.
+const BRIEF: Duration = Duration::from_micros(2);
+/// A task in a group that takes as long as this on average is not brief any more.
+const NOT_BRIEF: Duration = Duration::from_micros(4);
+/// So many brief tasks in a row make a worker measure groups.
+const BRIEF_RUN: u32 = 32;
 /// Tasks below this are not worth waking another worker for.
 const SHORT: Duration = Duration::from_micros(25);
 /// So many short tasks make a worker say so.
@@ -37,8 +45,9 @@ const LONG_COSTS: u32 = 4;
 /// One worker's way of measuring.
 #[derive(Debug)]
 pub(crate) struct Pace {
-    /// Quick tasks in a row; from `QUICK_RUN` on they are measured in groups.
-    quick: u32,
+    /// Brief tasks in a row; from `BRIEF_RUN` on they are measured in groups.
+    brief: u32,
+    is_quick: bool,
     /// Tasks in the group that began with the last reading.
     group: u32,
     /// The group is complete with so many; 0 is not known, and then each is measured by itself.
@@ -47,6 +56,8 @@ pub(crate) struct Pace {
     lone: u32,
     /// What a task of the last group took.
     typical: Duration,
+    /// Whether one of the last group was told apart.
+    had_outlier: bool,
 }
 
 /// What one reading of the clock says: so many tasks of this span.
@@ -60,8 +71,16 @@ pub(crate) struct Measured {
 
 impl Default for Pace {
     fn default() -> Self {
-        let lone = LONE_SCORE_MAX / 2;
-        Self { quick: 0, group: 0, group_len: 0, short: 0, lone, typical: Duration::ZERO }
+        Self {
+            brief: 0,
+            is_quick: false,
+            group: 0,
+            group_len: 0,
+            short: 0,
+            lone: LONE_SCORE_MAX / 2,
+            typical: Duration::ZERO,
+            had_outlier: false,
+        }
     }
 }
 
@@ -72,9 +91,14 @@ impl Pace {
         self.group_len <= self.group
     }
 
-    /// Whether tasks are measured in groups.
+    /// Whether tasks are so short that not even their submitters read the clock for each.
     pub(crate) fn is_quick(&self) -> bool {
-        QUICK_RUN <= self.quick
+        self.is_quick
+    }
+
+    /// Whether tasks are measured in groups.
+    fn is_brief(&self) -> bool {
+        BRIEF_RUN <= self.brief
     }
 
     /// Whether another worker is not worth waking for one of these tasks. `None`: not known.
@@ -105,29 +129,35 @@ impl Pace {
         let tasks = std::mem::take(&mut self.group).max(1);
         let each = span / tasks;
         self.score(each, tasks);
-        let known = self.typical * (tasks - 1);
-        // A long task is seen in a large group as it is in one of the usual length.
-        let is_long = NOT_QUICK * tasks.min(GROUP) <= span;
-        let outlier = (1 < tasks && is_long).then(|| span.saturating_sub(known));
-        let measured = match outlier {
-            Some(_) => Measured { tasks: tasks - 1, span: self.typical, outlier },
-            None => {
+        // A long task is seen in a large group as it is in a small one.
+        let is_long = NOT_BRIEF * tasks.min(GROUP_BRIEF) <= span;
+        // Twice in a row it is no single one: they all take longer than they did.
+        self.had_outlier = 1 < tasks && is_long && !self.had_outlier;
+        let measured = match self.had_outlier {
+            true => {
+                let outlier = Some(span.saturating_sub(self.typical * (tasks - 1)));
+                Measured { tasks: tasks - 1, span: self.typical, outlier }
+            }
+            false => {
                 self.typical = each;
-                Measured { tasks, span: each, outlier }
+                Measured { tasks, span: each, outlier: None }
             }
         };
-        self.group_len = match self.is_quick() {
+        let quick = if self.is_quick { NOT_QUICK } else { QUICK };
+        self.is_quick = self.is_brief() && self.typical < quick;
+        self.group_len = match self.is_brief() {
             false => 0,
             true if self.typical < TINY => GROUP_TINY,
-            true => GROUP,
+            true if self.is_quick => GROUP,
+            true => GROUP_BRIEF,
         };
         measured
     }
 
     fn score(&mut self, each: Duration, tasks: u32) {
-        let quick = if self.is_quick() { NOT_QUICK } else { QUICK };
-        self.quick = match each < quick {
-            true => (self.quick + tasks).min(QUICK_RUN),
+        let brief = if self.is_brief() { NOT_BRIEF } else { BRIEF };
+        self.brief = match each < brief {
+            true => (self.brief + tasks).min(BRIEF_RUN),
             false => 0,
         };
         self.short = match each < SHORT {
@@ -136,7 +166,7 @@ impl Pace {
         };
         if NOT_LONE <= each {
             self.lone = self.lone.saturating_sub(LONE_SCORE_MAX / 2);
-        } else if each < LONE && self.is_quick() {
+        } else if each < LONE && self.is_brief() {
             self.lone = (self.lone + 1).min(LONE_SCORE_MAX);
         }
     }
@@ -175,6 +205,8 @@ mod tests {
             assert_eq!(run(&mut pace, &[span; 32]).len(), 32);
             assert_eq!(run(&mut pace, &[span; 192]).len(), groups, "{span} ns each");
         };
+        check(1_999, 24);
+        check(1_000, 24);
         check(900, 12);
         check(150, 12);
         check(149, 3);
@@ -186,6 +218,30 @@ mod tests {
         let mut pace = quick(100);
         assert_eq!(run(&mut pace, &[400; 128]).len(), 1 + 64 / 16);
         assert_eq!(run(&mut pace, &[100; 80]).len(), 1 + 64 / 64);
+    }
+
+    #[test]
+    fn tasks_that_all_take_longer_than_before_are_believed() {
+        let mut pace = quick(100);
+        let told = run(&mut pace, &[600; 256]);
+        let last = told.last().expect("several groups");
+        let span = Duration::from_nanos(600);
+        assert_eq!(*last, Measured { tasks: GROUP, span, outlier: None });
+    }
+
+    #[test]
+    fn brief_tasks_are_measured_in_groups_and_are_not_quick() {
+        let mut pace = Pace::default();
+        run(&mut pace, &[1_500; 64]);
+        assert_eq!((pace.is_brief(), pace.is_quick()), (true, false));
+        run(&mut pace, &[900; 8]);
+        assert!(pace.is_quick());
+        run(&mut pace, &[1_500; 32]);
+        assert!(pace.is_quick(), "a little longer than quick may be chance");
+        run(&mut pace, &[2_500; 32]);
+        assert_eq!((pace.is_brief(), pace.is_quick()), (true, false));
+        run(&mut pace, &[4_000; 8]);
+        assert!(!pace.is_brief());
     }
 
     #[test]
@@ -211,7 +267,7 @@ mod tests {
         check(200, GROUP, 1_000_000, false);
         check(100, GROUP_TINY, 1_000_000, false);
         // As long as that is seen in a large group, too.
-        check(200, GROUP, 32_000, false);
+        check(200, GROUP, 32_000, true);
         check(100, GROUP_TINY, 32_000, true);
     }
 
