@@ -173,6 +173,25 @@ fn bursts_that_come_again_meet_the_limit_that_was_found() {
 }
 
 #[test]
+fn trust_that_faded_below_a_kept_limit_is_earned_again() {
+    // A knee of 120 is found, and kept for ten quiet minutes. What worked is trusted less and less
+    // meanwhile. When the load comes back it is trust that holds the pool, not the limit.
+    Setting::default().everywhere(|setting| {
+        let stage = |seconds, load| Stage::load(seconds, load).knee(120.0);
+        let run = setting.run(&[
+            stage(60.0, 60.0),
+            stage(40.0, 150.0),
+            stage(600.0, 8.0),
+            stage(60.0, 100.0),
+        ]);
+        let line = run.line(5.0);
+        assert!(run.at(700.0).is_bound() && run.at(700.0).ceiling < 90, "{setting:?}{line}");
+        assert!(100 < run.at(720.0).ceiling, "{setting:?}{line}");
+        assert!(run.late(750.0, 760.0) < 0.001, "{setting:?}{line}");
+    });
+}
+
+#[test]
 fn a_knee_that_went_while_nobody_looked_is_forgotten_quickly() {
     Setting::default().everywhere(|setting| {
         let gone = |seconds, load| Stage::load(seconds, load);

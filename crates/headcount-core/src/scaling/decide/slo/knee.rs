@@ -285,7 +285,9 @@ impl Knee {
             return (!look.is_inflated).then_some(Finding::Works(look.unhindered()));
         };
         self.phase = Phase::At(bound.after(now, &rest, &measure));
-        let is_clean = bound.is_met_by(&measure) && rest.is_kept(&measure);
+        // Held by the limit, or by trust that has faded while it was quiet, far below the limit:
+        // there nothing else would renew it.
+        let is_clean = measure.is_held() && rest.is_kept(&measure);
         is_clean.then_some(Finding::Works(look.unhindered()))
     }
 

@@ -110,15 +110,15 @@ impl Rest {
         measure: &Measure,
         rest: Option<Self>,
     ) -> Self {
-        let alike = rest.filter(|rest| {
-            let is_same = |measure| rest.measure.z_score(measure).abs() < Z_MIN;
-            is_same(measure) && is_same(&probe.before)
-        });
-        let mut learnt = alike.map_or(*measure, |rest| rest.measure);
-        match alike {
+        // That throughput fell says that most of the workers were needed, not all: a few beyond a
+        // knee make every task longer. So it is the fewer workers whose tasks tell of rest.
+        let known = rest.filter(|rest| is_alike(&rest.measure, measure));
+        let mut learnt = known.map_or(*measure, |rest| rest.measure);
+        match known {
             Some(_) => learnt.pool(measure),
             // Unhindered before the probe, too: the two tell more than one.
-            None => learnt.pool(&probe.before),
+            None if is_alike(measure, &probe.before) => learnt.pool(&probe.before),
+            None => {}
         }
         Self { measure: learnt, proven: Some(now) }
     }
@@ -127,6 +127,11 @@ impl Rest {
     pub(super) fn is_far_quicker(&self, measure: &Measure, inflation_max: f64) -> bool {
         measure.z_score(&self.measure) > Z_MIN && inflation_max < measure.inflation(&self.measure)
     }
+}
+
+/// Whether two took as long, as far as that can be told.
+fn is_alike(one: &Measure, other: &Measure) -> bool {
+    one.z_score(other).abs() < Z_MIN
 }
 
 impl Noted for Rest {
@@ -175,6 +180,25 @@ mod tests {
         let sure = Rest { measure: Measure { count: 2000.0, ..vague.measure }, ..vague };
         assert!(!vague.is_surpassed(&measure) && sure.is_surpassed(&measure));
         assert!(!sure.is_surpassed(&slo_measure(1.05, 20.0)));
+    }
+
+    #[test]
+    fn what_a_few_workers_too_many_take_is_no_rest() {
+        let at = Timestamp::from_secs(100);
+        let sure = Measure { count: 2000.0, ..slo_measure(1.0, 20.0) };
+        let rest = Rest { measure: sure, proven: Some(at) };
+        // Of 54 workers at a knee of 50 a probe leaves 36, which are needed.
+        let learnt = |before, fewer| {
+            let probe = Probe { before: slo_measure(before, 54.0), since: at };
+            let learnt = Rest::proven_by(&probe, at, &slo_measure(fewer, 36.0), Some(rest));
+            learnt.measure.log_mean.exp()
+        };
+        assert!(learnt(1.4, 1.1) < 1.02, "they are nearly as quick as at rest");
+        assert!(learnt(1.4, 1.0) < 1.01, "and these as quick");
+        let bigger = learnt(1.5, 1.5);
+        assert!((bigger - 1.5).abs() < 0.01, "{bigger}: the tasks are bigger");
+        let both = learnt(2.0, 1.4);
+        assert!((both - 1.4).abs() < 0.01, "{both}: bigger, and beyond a knee");
     }
 
     #[test]
