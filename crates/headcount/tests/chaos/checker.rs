@@ -29,6 +29,8 @@ pub(crate) struct Promises {
     pub(crate) grace: Duration,
     /// How many acknowledged jobs the store may lose: none, unless it says that it may.
     pub(crate) lost_max: usize,
+    /// Whether the store forgets what ended well, so that a job may be gone when all is over.
+    pub(crate) forgets: bool,
 }
 
 /// What was found.
@@ -59,6 +61,16 @@ struct Run {
     start: u64,
     end: Option<(u64, End)>,
     taken: Option<u64>,
+    /// The store said that somebody else holds the job.
+    refused: bool,
+}
+
+impl Run {
+    /// Whether the store may have forgotten the job for it: it ended well, and the store took that
+    /// or was not heard of again.
+    fn may_be_the_last(&self) -> bool {
+        matches!(self.end, Some((_, End::Well))) && !self.refused
+    }
 }
 
 #[derive(Default)]
@@ -98,12 +110,22 @@ impl Story {
             }
             What::End(id, epoch, end) => self.run(id, epoch).end = Some((at, end)),
             What::Taken(id, epoch) => self.run(id, epoch).taken = Some(at),
-            What::Stale(..) => self.stale += 1,
+            What::Stale(id, epoch) => {
+                self.stale += 1;
+                if let Some(run) = self.runs.get_mut(&id).and_then(|runs| runs.get_mut(&epoch)) {
+                    run.refused = true;
+                }
+            }
             What::Killed => self.kills.push((pid, at)),
             What::Stopping => _ = self.stops.insert(pid, at),
             What::Exit => _ = self.exits.insert(pid, at),
             What::Tick(id, tick) => _ = self.ticks.entry(tick).or_default().insert(id),
         }
+    }
+
+    /// Whether a job that is gone may have been done.
+    fn may_be_done(&self, id: JobId) -> bool {
+        self.runs.get(&id).is_some_and(|runs| runs.values().any(Run::may_be_the_last))
     }
 
     fn run(&mut self, id: JobId, epoch: u64) -> &mut Run {
@@ -160,6 +182,7 @@ fn lost(
     let mut faults = Vec::new();
     for id in &story.accepted {
         match last.get(id) {
+            None if promises.forgets && story.may_be_done(*id) => {}
             None => gone.push(format!("{id} was acknowledged and is gone")),
             Some(last) if !last.state.is_final() => {
                 faults.push(format!("{id} was acknowledged and is still {}", last.state));

@@ -19,15 +19,21 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use checker::Promises;
-use node::{ORDERS, Orders, Wave};
+use node::{ORDERS, Orders, Wave, Works};
 use proxy::{Proxy, Way};
 use rustix::process::Signal;
 use store::{Durability, Redis};
 use storm::{PROMISES, Storm, pause};
 use tempfile::TempDir;
 
-const CALM: Wave =
-    Wave { every_millis: 0, millis_max: 20, fails_each: 10, panics_each: 50, aborts_each: 0 };
+const CALM: Wave = Wave {
+    every_millis: 0,
+    millis_max: 20,
+    forgotten: false,
+    fails_each: 10,
+    panics_each: 50,
+    aborts_each: 0,
+};
 /// For storms that go on for a while: there are jobs in hand whenever one strikes.
 const STEADY: Wave = Wave { every_millis: 2, millis_max: 60, ..CALM };
 
@@ -56,7 +62,7 @@ fn a_node_of_a_storm() {
 fn on_redis(redis: &Redis, directory: TempDir, wave: Wave, jobs: u64) -> Storm {
     let mut storm = Storm::new(directory, redis.url(), wave);
     for _ in 0..3 {
-        storm.start(Orders { works: true, ..storm.orders() });
+        storm.start(Orders { works: Works::InAPool, ..storm.orders() });
     }
     storm.start(Orders { submit: (0, jobs), ..storm.orders() });
     storm
@@ -68,13 +74,14 @@ fn embedded(directory: TempDir, wave: Wave, jobs: u64) -> Storm {
     let store = store.to_str().expect("a plain path").to_owned();
     let mut storm = Storm::new(directory, store, wave);
     let orders = storm.orders();
-    storm.start(Orders { works: true, leaves: true, submit: (0, jobs), ..orders });
+    storm.start(Orders { works: Works::InAPool, leaves: true, submit: (0, jobs), ..orders });
     storm
 }
 
-fn strikes(storm: &mut Storm, count: u64) {
+/// Kills so many, this far apart in the mean.
+fn strikes(storm: &mut Storm, count: u64, millis: u64) {
     for _ in 0..count {
-        let millis = 300 + storm.below(700);
+        let millis = millis / 2 + storm.below(millis);
         pause(Duration::from_millis(millis));
         storm.strike();
     }
@@ -86,8 +93,26 @@ fn kills_lose_nothing_on_redis() {
     let directory = tempfile::tempdir().expect("a directory");
     let redis = Redis::start(directory.path(), Durability::Everysec);
     let mut storm = on_redis(&redis, directory, STEADY, 3_000 * size());
-    strikes(&mut storm, 10 * size());
+    strikes(&mut storm, 10 * size(), 650);
     println!("{}", storm.judge(PROMISES));
+}
+
+#[test]
+fn kills_lose_nothing_of_what_is_done_where_it_was_leased() {
+    let _alone = alone();
+    let directory = tempfile::tempdir().expect("a directory");
+    let redis = Redis::start(directory.path(), Durability::Everysec);
+    let wave = Wave { millis_max: 0, forgotten: true, ..CALM };
+    let mut storm = Storm::new(directory, redis.url(), wave);
+    let orders = storm.orders();
+    storm.start(Orders { submit: (0, 20_000 * size()), ..orders.clone() });
+    // So that there is always more to do for whoever is not killed.
+    storm.until_submitted();
+    for _ in 0..2 {
+        storm.start(Orders { works: Works::Bare, ..orders.clone() });
+    }
+    strikes(&mut storm, 10 * size(), 200);
+    println!("{}", storm.judge(Promises { forgets: true, ..PROMISES }));
 }
 
 #[test]
@@ -95,7 +120,7 @@ fn kills_lose_nothing_in_a_file() {
     let _alone = alone();
     let directory = tempfile::tempdir().expect("a directory");
     let mut storm = embedded(directory, STEADY, 3_000 * size());
-    strikes(&mut storm, 10 * size());
+    strikes(&mut storm, 10 * size(), 650);
     println!("{}", storm.judge(PROMISES));
 }
 
@@ -156,7 +181,7 @@ fn who_slept_longer_than_its_lease_is_refused() {
     pause(Duration::from_secs(10));
     // Those who come while all others sleep take over what they hold.
     let orders = storm.orders();
-    storm.start(Orders { works: true, ..orders });
+    storm.start(Orders { works: Works::InAPool, ..orders });
     pause(Duration::from_secs(2));
     storm.signal(Signal::CONT);
     let findings = storm.judge(Promises { recovery_max: Duration::from_secs(30), ..PROMISES });
@@ -174,7 +199,7 @@ fn who_is_cut_off_in_one_direction_harms_nobody() {
     let mut storm = on_redis(&redis, directory, wave, 3_000 * size());
     for (_, proxy) in &ways {
         let orders = storm.orders();
-        storm.start(Orders { works: true, store: proxy.url(), ..orders });
+        storm.start(Orders { works: Works::InAPool, store: proxy.url(), ..orders });
     }
     for _ in 0..size() {
         pause(Duration::from_secs(1));
@@ -209,7 +234,7 @@ fn a_restless_size_loses_nothing() {
     let store = directory.path().join("store").to_str().expect("a plain path").to_owned();
     let mut storm = Storm::new(directory, store, CALM);
     let jobs = 2_000 * size();
-    let orders = Orders { works: true, leaves: true, restless: true, ..storm.orders() };
+    let orders = Orders { works: Works::InAPool, leaves: true, restless: true, ..storm.orders() };
     storm.start(Orders { submit: (0, jobs), ..orders });
     storm.revive_until(Storm::gone);
     let findings = storm.judge(PROMISES);

@@ -11,8 +11,12 @@ use super::history::{Entry, read};
 
 const SECOND: u64 = 1_000_000_000;
 
-const PROMISES: Promises =
-    Promises { recovery_max: Duration::from_secs(12), grace: Duration::from_secs(25), lost_max: 0 };
+const PROMISES: Promises = Promises {
+    recovery_max: Duration::from_secs(12),
+    grace: Duration::from_secs(25),
+    lost_max: 0,
+    forgets: false,
+};
 
 fn id(number: u128) -> JobId {
     JobId::new(0, number)
@@ -111,6 +115,33 @@ fn without(entries: &mut Vec<Entry>, at: u64, word: &str) {
 #[test]
 fn a_lost_job_is_caught() {
     caught("I1", |_, last| _ = last.remove(&id(1)));
+}
+
+/// What is said of a loss where the store forgets what ended well, and job 1 is gone.
+fn forgotten(change: impl FnOnce(&mut Vec<Entry>)) -> Vec<String> {
+    let (mut entries, mut last) = truth();
+    last.remove(&id(1));
+    change(&mut entries);
+    check(&entries, &last, Promises { forgets: true, ..PROMISES }).broken
+}
+
+#[test]
+fn a_job_that_is_gone_must_have_ended_well() {
+    let taken = format!("taken {}", id(1));
+    assert_eq!(forgotten(|_| ()), Vec::<String>::new());
+    // Whoever was killed before it heard of it may have done it.
+    assert_eq!(forgotten(|entries| without(entries, 5, &taken)), Vec::<String>::new());
+    let refused = forgotten(|entries| {
+        without(entries, 5, &taken);
+        entries.push(said(5, &format!("10 stale {} 1", id(1))));
+    });
+    let not_ended = forgotten(|entries| {
+        without(entries, 4, &format!("well {}", id(1)));
+        without(entries, 5, &taken);
+    });
+    for broken in [refused, not_ended] {
+        assert!(broken.iter().any(|broken| broken.starts_with("I1")), "{broken:?}");
+    }
 }
 
 #[test]

@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use headcount::jobs::{Context, JobError, Queue, Worker};
+use headcount::jobs::{Consumer, Context, JobError, Queue, TaskSlots, Worker};
 use headcount_core::jobs::port::{Backend, Command, StoreError};
 use headcount_core::jobs::{Backoff, JobId, Rules, State};
 use serde::{Deserialize, Serialize};
 use signal_hook::consts::SIGTERM;
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::history::What;
@@ -34,12 +35,21 @@ pub(crate) struct Orders {
     pub(crate) store: String,
     /// Which jobs to submit, from the first to before the last.
     pub(crate) submit: (u64, u64),
-    pub(crate) works: bool,
+    pub(crate) works: Works,
     /// Whether it stops by itself when all jobs have ended.
     pub(crate) leaves: bool,
     /// Whether its size is changed all the time.
     pub(crate) restless: bool,
     pub(crate) wave: Wave,
+}
+
+/// Whether a node works, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Works {
+    Not,
+    InAPool,
+    /// Without one, so that quick jobs are done by the thread that leases.
+    Bare,
 }
 
 /// What jobs are like.
@@ -48,8 +58,11 @@ pub(crate) struct Wave {
     /// One is submitted every so often, so that the jobs last as long as the storm; 0 for as fast
     /// as can be.
     pub(crate) every_millis: u64,
-    /// They take up to this long.
+    /// They take up to this long; with 0 they do not even wait.
     pub(crate) millis_max: u64,
+    /// Whether the store forgets them when they have ended well, so that ends may travel with
+    /// leases; else it keeps them for the checker.
+    pub(crate) forgotten: bool,
     /// One in so many fails once; 0 for none.
     pub(crate) fails_each: u64,
     /// One in so many panics once; 0 for none.
@@ -107,14 +120,14 @@ async fn live(orders: &Orders, stopped: oneshot::Receiver<()>) {
     let queue = Queue::new(Arc::clone(&store), QUEUE).expect("a name");
     keep_all(&*store, &queue).await;
     handle(&queue, &diary);
-    let worker = orders
-        .works
-        .then(|| Worker::builder(&queue).workers(1..=16).start().expect("a worker starts"));
+    let hands = Hands::of(orders.works, &queue);
     let submitting = tokio::spawn(submit(queue.clone(), orders.clone()));
-    let restless = worker
-        .as_ref()
-        .filter(|_| orders.restless)
-        .map(|worker| tokio::spawn(resize(worker.scaler().clone())));
+    let restless = match &hands {
+        Some(Hands::Pool(worker)) if orders.restless => {
+            Some(tokio::spawn(resize(worker.scaler().clone())))
+        }
+        _ => None,
+    };
     tokio::select! {
         _ = stopped => {}
         () = finished(submitting, &queue, orders) => {}
@@ -122,14 +135,45 @@ async fn live(orders: &Orders, stopped: oneshot::Receiver<()>) {
     if let Some(restless) = restless {
         restless.abort();
     }
-    if let Some(worker) = &worker {
+    if let Some(hands) = &hands {
         let note = async {
             later(HEARD).await;
             diary.note(What::Stopping);
         };
-        tokio::join!(worker.drain(GRACE), note);
+        tokio::join!(hands.drain(), note);
     }
     diary.note(What::Exit);
+}
+
+/// What a node works with.
+enum Hands {
+    Pool(Worker),
+    Bare(Consumer),
+}
+
+impl Hands {
+    fn of(works: Works, queue: &Queue) -> Option<Self> {
+        match works {
+            Works::Not => None,
+            Works::InAPool => {
+                let worker = Worker::builder(queue).workers(1..=16).start();
+                Some(Self::Pool(worker.expect("a worker starts")))
+            }
+            Works::Bare => {
+                // So few that all of a lease are quick enough to be done where they arrive.
+                let slots = TaskSlots::new(2, Handle::current());
+                let consumer = Consumer::builder(queue, slots).start();
+                Some(Self::Bare(consumer.expect("its threads start")))
+            }
+        }
+    }
+
+    async fn drain(&self) {
+        match self {
+            Self::Pool(worker) => drop(worker.drain(GRACE).await),
+            Self::Bare(consumer) => drop(consumer.drain(GRACE).await),
+        }
+    }
 }
 
 /// The checker looks at every job when all is over, so none may be forgotten.
@@ -152,7 +196,9 @@ fn handle(queue: &Queue, diary: &Arc<Diary>) {
             if step.aborts {
                 std::process::abort();
             }
-            later(Duration::from_millis(step.millis)).await;
+            if 0 < step.millis {
+                later(Duration::from_millis(step.millis)).await;
+            }
             match step.fails && first {
                 true => Err(JobError::failed("a failure that was asked for")),
                 false => Ok(()),
@@ -169,7 +215,8 @@ async fn submit(queue: Queue, orders: Orders) {
         loop {
             let step = orders.wave.step(number);
             let submission = queue.submit("step", &step).id(job_id(number));
-            let submission = submission.keep(Duration::from_secs(36_000)).attempts(5);
+            let keep = Duration::from_secs(if orders.wave.forgotten { 0 } else { 36_000 });
+            let submission = submission.keep(keep).attempts(5);
             let submission = submission.backoff(Backoff::Fixed(Duration::from_millis(20)));
             if submission.await.is_ok() {
                 break;
@@ -195,7 +242,8 @@ async fn resize(scaler: headcount::Scaler) {
 /// leave, when all jobs have ended; others never.
 async fn finished(submitting: tokio::task::JoinHandle<()>, queue: &Queue, orders: &Orders) {
     submitting.await.expect("submitting does not panic");
-    while orders.works && !(orders.leaves && quiet(queue).await.unwrap_or(false)) {
+    let works = orders.works != Works::Not;
+    while works && !(orders.leaves && quiet(queue).await.unwrap_or(false)) {
         later(Duration::from_millis(20)).await;
     }
 }

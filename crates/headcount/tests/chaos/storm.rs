@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::checker::{Findings, Promises, check};
 use super::history::{Entry, What, read};
-use super::node::{GRACE, ORDERS, Orders, QUEUE, Wave, job_id, quiet};
+use super::node::{GRACE, ORDERS, Orders, QUEUE, Wave, Works, job_id, quiet};
 use super::store;
 use super::witness::{later, now};
 
@@ -57,6 +57,7 @@ pub(crate) const PROMISES: Promises = Promises {
     recovery_max: Duration::from_secs(12),
     grace: Duration::from_secs(GRACE.as_secs() + 2),
     lost_max: 0,
+    forgets: false,
 };
 
 /// A storm: a directory for diaries, and the nodes that live.
@@ -96,7 +97,7 @@ impl Node {
 
     /// Whether it is there for nothing but to submit. Such a one ends when it has.
     fn is_producer(&self) -> bool {
-        !self.orders.works
+        self.orders.works == Works::Not
     }
 }
 
@@ -111,7 +112,7 @@ impl Storm {
             directory: self.directory.path().into(),
             store: self.store.clone(),
             submit: (0, 0),
-            works: false,
+            works: Works::Not,
             leaves: false,
             restless: false,
             wave: self.wave,
@@ -131,10 +132,14 @@ impl Storm {
         self.chance % limit
     }
 
-    /// Kills one of the nodes and starts another in its place.
+    /// Kills one of the nodes and starts another in its place. Producers are spared where jobs are
+    /// forgotten: whoever submits one again that nobody remembers has it done again.
     pub(crate) fn strike(&mut self) {
-        let victim = usize::try_from(self.below(self.nodes.len() as u64)).expect("few nodes");
-        let mut node = self.nodes.swap_remove(victim);
+        let spares = self.wave.forgotten;
+        let may_fall = |at: &usize| !spares || !self.nodes[*at].is_producer();
+        let victims: Vec<usize> = (0..self.nodes.len()).filter(may_fall).collect();
+        let nth = usize::try_from(self.below(victims.len() as u64)).expect("few nodes");
+        let mut node = self.nodes.swap_remove(victims[nth]);
         if node.ended().is_none() {
             let entry = Entry { at: now(), pid: node.child.id(), what: What::Killed };
             self.kills.push(entry);
@@ -209,6 +214,15 @@ impl Storm {
         self.nodes.iter_mut().all(Node::is_gone)
     }
 
+    /// Waits until everything is submitted.
+    pub(crate) fn until_submitted(&mut self) {
+        let mut patience = Patience::with(self);
+        self.revive_until(|storm| {
+            patience.last("not all is submitted");
+            storm.is_submitted()
+        });
+    }
+
     /// Whether everything was submitted and acknowledged.
     fn is_submitted(&mut self) -> bool {
         self.nodes.iter_mut().all(|node| !node.is_producer() || node.is_gone())
@@ -222,10 +236,7 @@ impl Storm {
         let mut patience = Patience::with(&self);
         // A store of its own is known to be quiet when its process leaves.
         if self.store.starts_with("redis://") {
-            self.revive_until(|storm| {
-                patience.last("not all is submitted");
-                storm.is_submitted()
-            });
+            self.until_submitted();
             runtime.block_on(until_quiet(&self.store, &mut patience));
             self.signal(Signal::TERM);
         }
