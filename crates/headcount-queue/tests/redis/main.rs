@@ -13,6 +13,7 @@ mod strangers;
 mod scene;
 mod repairs;
 mod idle;
+mod clock;
 mod garbled;
 mod topology;
 #[cfg(feature = "redis-tls")]

@@ -16,7 +16,7 @@ use crate::server::Server;
 
 pub(crate) struct OnRedis {
     pub(crate) store: RedisStore,
-    clock: Arc<HandClock>,
+    pub(crate) clock: Arc<HandClock>,
 }
 
 impl Subject for OnRedis {
