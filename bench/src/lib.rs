@@ -57,7 +57,9 @@ impl Row {
     pub fn ratio_to_best_peer(&self) -> Option<f64> {
         let better = if self.lower_is_better { f64::min } else { f64::max };
         let best = self.peers.iter().map(|(_, value)| *value).reduce(better)?;
-        Some(self.ours / best)
+        // Two that take nothing take the same.
+        let is_tie = self.ours.total_cmp(&best).is_eq();
+        Some(if is_tie { 1.0 } else { self.ours / best })
     }
 
     fn json(&self) -> String {
@@ -217,6 +219,13 @@ mod tests {
         assert_eq!(lowest.ratio_to_best_peer(), Some(0.5));
         let highest = Row { lower_is_better: false, ..lowest };
         assert_eq!(highest.ratio_to_best_peer(), Some(0.25));
+    }
+
+    #[test]
+    fn who_takes_nothing_is_level_with_others_that_do() {
+        let peers = vec![("rayon".to_owned(), 0.0)];
+        let row = Row { peers, ..Row::alone("idle", "us/s", &[0.0]) };
+        assert_eq!(row.ratio_to_best_peer(), Some(1.0));
     }
 
     #[test]

@@ -36,8 +36,11 @@ pub(super) fn wait_for_threads(threads: usize, most: Duration) -> Duration {
     start.elapsed().min(most)
 }
 
-/// Time that all threads of this process, also those that have ended, spent on a processor.
-pub(super) fn processor_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    time.try_into().expect("time on a processor is never negative")
+/// Time that all threads of this process but the caller, also those that have ended, spent on a
+/// processor.
+pub(super) fn others_processor_time() -> Duration {
+    let time = |clock| Duration::try_from(clock_gettime(clock)).expect("it is never negative");
+    // In this order: what this very call takes must not count for the others.
+    let all = time(ClockId::ProcessCPUTime);
+    all.saturating_sub(time(ClockId::ThreadCPUTime))
 }

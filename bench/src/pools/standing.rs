@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::Pool;
 use super::allocator::allocations;
 use super::contest::{Scenario, Title};
-use super::process::processor_time;
+use super::process::others_processor_time;
 use super::tally::{Tally, warm};
 
 /// How long workers may take to fall asleep before it counts as idling.
@@ -34,9 +34,9 @@ impl Scenario for Idle {
     fn round<P: Pool>(&self) -> Vec<f64> {
         let pool: P = warm(self.workers);
         thread::sleep(FALL_ASLEEP);
-        let before = processor_time();
+        let before = others_processor_time();
         thread::sleep(Duration::from_secs(self.seconds));
-        let spent = processor_time() - before;
+        let spent = others_processor_time().saturating_sub(before);
         drop(pool);
         vec![spent.as_secs_f64() * 1e6 / self.seconds as f64]
     }
