@@ -19,22 +19,28 @@ const SWEEP_MAX: usize = 1000;
 const SWEEPS_MAX: usize = 10;
 
 /// Puts right what time and lost holders have changed, until the consumer is closed.
+///
+/// It begins with that: where processes are lost one after the other, none may live for long enough
+/// to come to it later.
 pub(super) async fn sweep_loop(shared: &Shared) {
     loop {
+        match may_be_expired(shared) {
+            // A store that was away: our own lease is renewed before anybody sweeps it up.
+            true => shared.renew_bell.notify_one(),
+            false => sweep_all(shared).await,
+        }
         let next = Instant::now() + jittered(shared.timing.sweep_every);
         select! {
             () = sleep_until(next) => {}
             () = shared.until_closed() => return,
         }
-        if may_be_expired(shared) {
-            // A store that was away: our own lease is renewed before anybody sweeps it up.
-            shared.renew_bell.notify_one();
-            continue;
-        }
-        let mut sweeps = 0;
-        while sweeps < SWEEPS_MAX && sweep(shared).await {
-            sweeps += 1;
-        }
+    }
+}
+
+async fn sweep_all(shared: &Shared) {
+    let mut sweeps = 0;
+    while sweeps < SWEEPS_MAX && sweep(shared).await {
+        sweeps += 1;
     }
 }
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-use headcount_queue::jobs::State;
+use headcount_queue::jobs::{Holder, State};
+use headcount_queue::port::LeaseAsk;
 use headcount_queue::{Context, Queue};
 
 use crate::world::{Line, MINUTE, SECOND, consumer, record, sleep, story};
@@ -60,6 +61,25 @@ fn an_answer_that_comes_after_its_lease_begins_nothing() {
         let told = record(&late, id).await;
         assert_eq!((told.state, told.crashes), (State::Done, 1));
         assert_eq!((begun.load(Ordering::Relaxed), ended.load(Ordering::Relaxed)), (1, 1));
+    });
+}
+
+#[test]
+fn whoever_begins_takes_over_at_once_from_those_who_are_lost() {
+    story(async {
+        let line = Line::new();
+        let (begun, ended) = (Arc::default(), Arc::default());
+        let queue = line.queue();
+        slow(&queue, &begun, &ended);
+        let id = queue.submit("slow", &0).keep(60 * MINUTE).await.unwrap().id();
+        let ask = LeaseAsk { holder: Holder::new(7), ttl: 8 * SECOND, jobs_max: 1 };
+        assert_eq!(queue.store().lease(queue.name(), ask).await.unwrap().jobs.len(), 1);
+        sleep(9 * SECOND).await;
+        // Of processes that live for a moment only, each has to do it: none comes to it later.
+        let _consumer = consumer(&queue, 1);
+        sleep(SECOND / 10).await;
+        let told = record(&queue, id).await;
+        assert_eq!((told.state, told.crashes), (State::Done, 1));
     });
 }
 
