@@ -218,6 +218,29 @@ fn an_epoch_is_never_handed_out_twice() {
 }
 
 #[test]
+fn a_server_that_forgot_its_last_moments_hands_out_no_epoch_twice() {
+    block_on(async {
+        let mut scene = Scene::new().await;
+        scene.submit([1, 2], |_, _| ()).await;
+        let forgotten = scene.lease(1, 1).await;
+        // As after a crash: the lease is gone with its epoch, and so are all connections.
+        for (count, by) in [("epoch", -1), ("running", -1), ("ready", 1)] {
+            scene.server.ask(&full(&format!("HINCRBY ~counts {count} {by}")));
+        }
+        scene.damage("DEL ~held:@1 and LPUSH ~lane:5: #1");
+        scene.server.ask("CLIENT KILL TYPE normal SKIPME yes");
+        while scene.on.store.stats(&queue()).await.is_err() {
+            tokio::task::yield_now().await;
+        }
+        let again = scene.lease(1, 1).await;
+        assert_eq!(again.jobs[0].id, forgotten.jobs[0].id);
+        assert!(forgotten.epoch < again.epoch, "{} after {}", again.epoch, forgotten.epoch);
+        scene.end(1, &forgotten, 0, Ending::Done { result: None }).await;
+        assert_eq!(scene.ended[&id(1)], 0, "its first run is not taken for the second");
+    });
+}
+
+#[test]
 fn a_lost_wake_up_is_given_again() {
     block_on(async {
         let mut scene = Scene::new().await;

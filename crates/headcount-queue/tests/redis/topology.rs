@@ -41,6 +41,10 @@ impl Watched {
     fn start() -> Self {
         let primary = Server::start("");
         let replica = Server::start(&format!("--replicaof 127.0.0.1 {}", primary.port));
+        // A Sentinel asks the primary when it begins, and then every ten seconds only.
+        until("the replica has come", || {
+            (replication(&primary, "connected_slaves") == 1).then_some(())
+        });
         let settings = primary.path("sentinel.conf");
         // On a busy machine a primary that lives may be silent for a while, too. Nobody takes it
         // for dead before it is.
@@ -64,9 +68,9 @@ impl Watched {
 
     /// Waits until the replica has received all that the primary has written by now.
     fn until_replicated(&self) {
-        let written = offset(&self.primary, "master_repl_offset");
+        let written = replication(&self.primary, "master_repl_offset");
         until("the replica has what was written", || {
-            (written <= offset(&self.replica, "slave_repl_offset")).then_some(())
+            (written <= replication(&self.replica, "slave_repl_offset")).then_some(())
         });
     }
 
@@ -76,8 +80,8 @@ impl Watched {
     }
 }
 
-/// How much of the stream of writes a server has, by its own word.
-fn offset(server: &Server, name: &str) -> u64 {
+/// What a server says of its replication: how much of the stream of writes it has, or who has come.
+fn replication(server: &Server, name: &str) -> u64 {
     let told = redis::from_redis_value::<String>(server.ask("INFO replication"));
     let told = told.expect("it is text");
     let mut lines = told.lines().filter_map(|line| line.split_once(':'));

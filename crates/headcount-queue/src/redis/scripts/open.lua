@@ -20,4 +20,13 @@ if not version then
     return { 'foreign', K .. 'jobs', 'hash', 'job' }
   end
 end
+-- A server that died or gave way to its replica may have forgotten its last moments, and with them
+-- epochs that are still in somebody's hands. Whoever writes on a new connection has them go on from
+-- the time, in microseconds: no store has made as many leases.
+if ARGV[2] == '1' then
+  local time = call('TIME')
+  local least = time[1] * 1000000 + time[2]
+  local epoch = tonumber(call('HGET', K .. 'counts', 'epoch') or '') or 0
+  if epoch < least then call('HSET', K .. 'counts', 'epoch', string.format('%d', least)) end
+end
 return { 'open' }
