@@ -1,11 +1,12 @@
 //! What all routes share.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use headcount_core::jobs::Label;
 use headcount_core::jobs::port::{Backend, Reply};
+use headcount_core::jobs::{JobSpec, Label};
 
 use crate::answer::Refusal;
 use crate::metrics::{Aliases, Observer};
@@ -23,6 +24,8 @@ pub(crate) struct App {
     pub(crate) aliases: Option<Aliases>,
     pub(crate) settings: Settings,
     pub(crate) limits: Limits,
+    /// What jobs of a queue are like where their submitters do not say.
+    pub(crate) usual: BTreeMap<Label, JobSpec>,
     /// Why it should get no more work, where that is so.
     pub(crate) unready: Mutex<Option<String>>,
     /// Answers so far, by the first digit of their status, from 1 to 5.

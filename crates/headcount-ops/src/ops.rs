@@ -1,5 +1,6 @@
 //! What the user holds: the admin API at work.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -8,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use headcount_core::jobs::port::Backend;
+use headcount_core::jobs::{JobSpec, Label};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
@@ -59,6 +61,7 @@ impl Ops {
             hosts: Vec::new(),
             limits: Limits::default(),
             settings: None,
+            usual: BTreeMap::new(),
         }
     }
 
@@ -113,19 +116,20 @@ pub struct OpsBuilder<S, P> {
     hosts: Vec<String>,
     limits: Limits,
     settings: Option<PathBuf>,
+    usual: BTreeMap<Label, JobSpec>,
 }
 
 impl<S, P> OpsBuilder<S, P> {
     /// Where jobs are.
     pub fn store(self, store: Arc<dyn Backend>) -> OpsBuilder<Arc<dyn Backend>, P> {
-        let Self { store: _, pools, observer, aliases, hosts, limits, settings } = self;
-        OpsBuilder { store, pools, observer, aliases, hosts, limits, settings }
+        let Self { store: _, pools, observer, aliases, hosts, limits, settings, usual } = self;
+        OpsBuilder { store, pools, observer, aliases, hosts, limits, settings, usual }
     }
 
     /// The pools of this process.
     pub fn pools(self, pools: Arc<dyn Pools>) -> OpsBuilder<S, Arc<dyn Pools>> {
-        let Self { store, pools: _, observer, aliases, hosts, limits, settings } = self;
-        OpsBuilder { store, pools, observer, aliases, hosts, limits, settings }
+        let Self { store, pools: _, observer, aliases, hosts, limits, settings, usual } = self;
+        OpsBuilder { store, pools, observer, aliases, hosts, limits, settings, usual }
     }
 
     /// Who is told how long jobs wait and run. One of its own by default.
@@ -148,6 +152,14 @@ impl<S, P> OpsBuilder<S, P> {
     /// How much of everything there may be.
     pub fn limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
+    }
+
+    /// What jobs are like that are submitted to this queue without a word on it: their tries, how
+    /// many crashes put them aside, how long they may run and are kept. The rest of `job` does not
+    /// count.
+    pub fn usual(mut self, queue: Label, job: JobSpec) -> Self {
+        self.usual.insert(queue, job);
+        self
     }
 
     /// The file in which the settings of health throttling are kept. Without one they are
@@ -180,6 +192,7 @@ impl OpsBuilder<Arc<dyn Backend>, Arc<dyn Pools>> {
             aliases: self.aliases,
             settings,
             limits: self.limits,
+            usual: self.usual,
             unready: Mutex::default(),
             answered: Default::default(),
         });

@@ -26,6 +26,27 @@ fn a_program_runs_jobs() {
 }
 
 #[test]
+fn what_a_file_says_of_jobs_holds_where_their_submitter_does_not_say() {
+    let place = Place::new();
+    let usual = "    keep: 1h\n    retry: {attempts_max: 1}\n    handlers:\n";
+    let fails = "      fail: {exec: [sh, -c, 'exit 1']}\n";
+    let config = CONFIG.replace("    handlers:\n", &format!("{usual}{fails}"));
+    place.write("jobs.yaml", &config);
+    let shown = |id: &str| place.json(&["jobs", "show", id, "--json", "--store", "data"]);
+    // Without a server it is the file of the command that counts.
+    place.serve(&["--config", "jobs.yaml"]).end();
+    let alone = ["enqueue", "shout", "1", "--store", "data", "--config", "jobs.yaml"];
+    let alone = place.told(&alone);
+    let _server = place.serve(&["--config", "jobs.yaml"]);
+    place.told(&["enqueue", "shout", "2", "--wait=20s", "--store", "data"]);
+    until(|| shown(&alone)["state"] == "done", "it was submitted before, and is kept");
+    let words = ["enqueue", "fail", "--wait=20s", "--store", "data"];
+    place.check(&words, 3, "is dead");
+    let more = place.told(&["enqueue", "fail", "--attempts", "2", "--store", "data"]);
+    until(|| shown(&more)["attempts"] == 2, "a submitter that says so has it tried twice");
+}
+
+#[test]
 fn a_bad_file_is_refused_with_its_line() {
     let place = Place::new();
     place.write("jobs.yaml", "queues:\n  default:\n    handlers: {a: {exce: [true]}}\n");

@@ -40,8 +40,14 @@ struct UniqueSubmission {
 }
 
 impl Submission {
-    /// The job, or everything that is wrong with it. `fresh` is the id of one that has none.
-    pub(super) fn job(self, fresh: JobId, payload_bytes_max: usize) -> Result<NewJob, Vec<String>> {
+    /// The job, or everything that is wrong with it. `fresh` is the id of one that has none, and
+    /// `usual` says what it is like where nothing is said of that.
+    pub(super) fn job(
+        self,
+        fresh: JobId,
+        usual: Option<&JobSpec>,
+        payload_bytes_max: usize,
+    ) -> Result<NewJob, Vec<String>> {
         let mut faults = Vec::new();
         let mut id_of = |text: &str| match text.parse::<JobId>() {
             Ok(id) => id,
@@ -60,7 +66,8 @@ impl Submission {
         if let Err(error) = serde_json::from_str::<serde_json::Value>(payload) {
             faults.push(format!("the payload cannot be read back: {error}"));
         }
-        let usual = JobSpec::new(self.kind, payload.as_bytes().to_vec());
+        let bare = JobSpec::new(self.kind, payload.as_bytes().to_vec());
+        let usual = usual.unwrap_or(&bare);
         let spec = JobSpec {
             priority: self.priority.unwrap_or_default(),
             tenant: self.tenant,
@@ -74,9 +81,9 @@ impl Submission {
                 ..usual.retry
             },
             crashes_max: self.crashes_max.unwrap_or(usual.crashes_max),
-            timeout: self.timeout_ms.map(Duration::from_millis),
-            keep: Duration::from_millis(self.keep_ms.unwrap_or(0)),
-            ..usual
+            timeout: self.timeout_ms.map(Duration::from_millis).or(usual.timeout),
+            keep: self.keep_ms.map_or(usual.keep, Duration::from_millis),
+            ..bare
         };
         faults.extend(spec.check(payload_bytes_max).err().map(|error| error.to_string()));
         if faults.is_empty() { Ok(NewJob { id, spec }) } else { Err(faults) }

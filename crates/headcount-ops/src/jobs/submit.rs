@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use headcount_core::jobs::port::{NewJob, Submitted};
-use headcount_core::jobs::{JobId, Label};
+use headcount_core::jobs::{JobId, JobSpec, Label};
 use serde::Serialize;
 
 use super::submission::Submission;
@@ -29,7 +29,7 @@ pub(crate) async fn submit(
 ) -> Answer {
     let queue: Label = request::parsed(&queue)?;
     let submissions = submissions(&request::bytes(&app, body).await?)?;
-    let jobs = checked(submissions, app.limits.payload_bytes_max)?;
+    let jobs = checked(submissions, app.usual.get(&queue), app.limits.payload_bytes_max)?;
     let submitted = app.ask(app.store.enqueue(&queue, jobs)).await?;
     let outcomes: Vec<Outcome> = submitted.into_iter().map(outcome).collect();
     Ok(json(StatusCode::OK, &outcomes))
@@ -51,11 +51,15 @@ fn submissions(body: &[u8]) -> Result<Vec<Submission>, Refusal> {
     Ok(submissions)
 }
 
-fn checked(submissions: Vec<Submission>, payload_max: usize) -> Result<Vec<NewJob>, Refusal> {
+fn checked(
+    submissions: Vec<Submission>,
+    usual: Option<&JobSpec>,
+    payload_max: usize,
+) -> Result<Vec<NewJob>, Refusal> {
     let (mut jobs, mut faults) = (Vec::with_capacity(submissions.len()), Vec::new());
     let alone = submissions.len() == 1;
     for (index, submission) in submissions.into_iter().enumerate() {
-        match submission.job(fresh_id()?, payload_max) {
+        match submission.job(fresh_id()?, usual, payload_max) {
             Ok(job) => jobs.push(job),
             Err(found) if alone => faults.extend(found),
             Err(found) => {

@@ -180,6 +180,11 @@ impl Folder {
         self.dir.join("jobs.redb")
     }
 
+    /// Whether there is a journal, or the empty one that a store leaves behind when it is closed.
+    fn has_journal(&self) -> io::Result<bool> {
+        Ok(fs::exists(self.spare())? || !self.segments()?.is_empty())
+    }
+
     /// Names are on the disk only when their folder is.
     fn sync_names(&self) -> io::Result<()> {
         match cfg!(unix) {
@@ -223,14 +228,27 @@ impl Folder {
 
 const SEGMENT_NAME: &str = "journal-";
 
+/// Jobs that were acknowledged must not be forgotten without a word.
+fn lost(how: &str) -> io::Error {
+    let why = format!("{how}; bring back what was there, or begin in another folder");
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
 impl Disk for Folder {
     fn name(&self) -> String {
         self.jobs().display().to_string()
     }
 
     fn database(&self) -> io::Result<Box<dyn StorageBackend>> {
-        if !fs::exists(self.jobs())? {
-            self.make_database()?;
+        match fs::metadata(self.jobs()) {
+            // It gets its name when it is complete, so it was never empty by itself.
+            Ok(found) if found.len() == 0 => return Err(lost("it is empty")),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match self.has_journal()? {
+                true => return Err(lost("it is gone, although its journal is there")),
+                false => self.make_database()?,
+            },
+            Err(error) => return Err(error),
         }
         let file = OpenOptions::new().read(true).write(true).open(self.jobs())?;
         Ok(Box::new(FileBackend::new(file).map_err(io::Error::other)?))

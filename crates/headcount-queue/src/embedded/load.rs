@@ -98,7 +98,8 @@ impl Works {
 
 fn open_database(disk: &dyn Disk) -> Result<(Database, Arc<dyn StorageBackend>), OpenError> {
     let file = disk.name();
-    let backend = disk.database().map_err(|error| OpenError::disk(&file, error))?;
+    let backend = disk.database();
+    let backend = backend.map_err(|error| said(&file, ReadError::Database(error.into())))?;
     let backend: Arc<dyn StorageBackend> = Arc::from(backend);
     let shared = Shared(Arc::clone(&backend));
     // A damaged file must not take the process with it, whatever it makes the library do.

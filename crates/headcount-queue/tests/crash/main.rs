@@ -233,6 +233,32 @@ fn a_damaged_file_is_named_and_left_alone() {
 }
 
 #[test]
+fn a_store_whose_database_is_gone_is_not_taken_for_a_new_one() {
+    let folder = tempfile::tempdir().expect("there is room");
+    block_on(async {
+        let store = open(folder.path());
+        store.enqueue(&queue(), vec![job(1)]).await.expect("it takes jobs");
+    });
+    let file = folder.path().join("jobs.redb");
+    let kept = std::fs::read(&file).expect("it is there");
+    let emptied = || std::fs::write(&file, "").expect("it can be written");
+    let removed = || std::fs::remove_file(&file).expect("it can be removed");
+    for harm in [&emptied as &dyn Fn(), &removed] {
+        harm();
+        let error = Embedded::open(folder.path(), options()).expect_err("it has lost jobs");
+        assert!(error.to_string().contains("jobs.redb is damaged"), "{error}");
+        assert!(error.to_string().contains("bring back what was there"), "{error}");
+    }
+    // Nothing was written over what is left, so it can be brought back.
+    std::fs::write(&file, kept).expect("it has room");
+    let ready = block_on(async {
+        let stats = open(folder.path()).stats(&queue()).await.expect("it counts");
+        stats.jobs[State::Ready]
+    });
+    assert_eq!(ready, 1);
+}
+
+#[test]
 fn order_and_counters_survive() {
     let folder = tempfile::tempdir().expect("there is room");
     block_on(async {

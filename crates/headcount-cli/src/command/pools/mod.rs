@@ -9,6 +9,8 @@ use std::io::Write;
 use serde_json::Value;
 
 use super::reach::{Path, Place, Reach, Remote, waited};
+use headcount::config::JobsConfig;
+
 use crate::Stop;
 
 /// Where a server is looked for when its store is a Redis, which knows nothing of pools.
@@ -50,7 +52,7 @@ async fn server(reach: &Reach) -> Result<Remote, Stop> {
         Place::Redis(_) => Place::Server(USUAL.to_owned()),
         place => place,
     };
-    let remote = Remote::of(&place).await?;
+    let remote = Remote::of(&place, &JobsConfig::default()).await?;
     match remote.is_served() {
         true => Ok(remote),
         false => Err(Stop::Failed(format!(

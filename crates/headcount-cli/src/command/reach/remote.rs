@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path as Directory;
 
+use headcount::config::JobsConfig;
 use headcount::ops::Ops;
 use hyper::Method;
 use serde_json::Value;
@@ -32,8 +33,9 @@ pub(crate) enum Unanswered {
 }
 
 impl Remote {
-    /// The one that answers for this place.
-    pub(crate) async fn of(place: &Place) -> Result<Self, Stop> {
+    /// The one that answers for this place. What the file says of jobs counts where that is this
+    /// process; a server has a file of its own.
+    pub(crate) async fn of(place: &Place, file: &JobsConfig) -> Result<Self, Stop> {
         let server = match place {
             Place::Server(host) => Some(host.clone()),
             Place::Redis(_) => None,
@@ -41,13 +43,14 @@ impl Remote {
         };
         match server {
             Some(host) => Ok(Self { host, place: place.clone(), within: None }),
-            None => Self::within(place).await,
+            None => Self::within(place, file).await,
         }
     }
 
-    async fn within(place: &Place) -> Result<Self, Stop> {
+    async fn within(place: &Place, file: &JobsConfig) -> Result<Self, Stop> {
         let opened = opened::open(place).await.map_err(|stop| locked(stop, place))?;
-        let ops = within::serve(opened).await.map_err(|error| Stop::Failed(error.to_string()))?;
+        let served = within::serve(opened, file).await;
+        let ops = served.map_err(|error| Stop::Failed(error.to_string()))?;
         let host = ops.local_addr().to_string();
         Ok(Self { host, place: place.clone(), within: Some(ops) })
     }

@@ -89,6 +89,9 @@ async fn api(
         .store(Arc::clone(&opened.store))
         .pools(Arc::new(pools))
         .observer(Arc::clone(observer));
+    for config in plan.queues.iter().filter_map(|queue| queue.config.as_ref()) {
+        builder = builder.usual(config.name.clone(), config.job(config.name.clone(), Vec::new()));
+    }
     if arguments.syshealth_metrics {
         let sampler = around.sampler.clone();
         builder = builder.aliases(move || machine(sampler.as_ref()));

@@ -1,7 +1,7 @@
 //! The file in which a program finds where it was, and says where it could go on.
 //!
 //! Its name is in `HEADCOUNT_CHECKPOINT`. What is in it at the end, and once a second meanwhile, is
-//! the job's checkpoint, unless it is what was there to begin with.
+//! the job's checkpoint, unless it is empty or what was there to begin with.
 
 use std::io;
 use std::path::Path;
@@ -57,7 +57,10 @@ impl Checkpoint {
 
     /// Tells the job what is new in the file.
     pub(super) fn look(&mut self, ctx: &Context) {
-        let Some(text) = text_of(&self.path()).filter(|text| *text != self.known) else { return };
+        // An empty file is one that is just being written: a shell empties it first. Whoever is
+        // stopped in that moment goes on from the last one.
+        let is_new = |text: &String| !text.is_empty() && *text != self.known;
+        let Some(text) = text_of(&self.path()).filter(is_new) else { return };
         if ctx.checkpoint(&text).is_ok() {
             self.known = text;
         }

@@ -205,6 +205,16 @@ fn a_program_goes_on_where_it_was() {
 }
 
 #[test]
+fn a_checkpoint_that_is_being_written_does_not_undo_the_last_one() {
+    let ctx = context("{}");
+    let write = shell("printf 42 > $HEADCOUNT_CHECKPOINT; exit 75");
+    let _ = block_on(write.attempt(&ctx, pending()));
+    let cut_off = shell(": > $HEADCOUNT_CHECKPOINT; exit 75");
+    let _ = block_on(cut_off.attempt(&ctx, pending()));
+    assert_eq!(ctx.last_checkpoint::<String>().expect("a text").as_deref(), Some("42"));
+}
+
+#[test]
 fn nothing_of_ours_is_left_on_the_disk() {
     let script = r#"printf '"%s"' "$HEADCOUNT_CHECKPOINT""#;
     let answer = block_on(shell(script).attempt(&context("{}"), pending()));
