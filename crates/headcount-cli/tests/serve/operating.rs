@@ -121,6 +121,18 @@ fn one_file_says_to_all_commands_where_the_jobs_are() {
     place.check(&["jobs", "list", "--config", "wrong.yaml"], 1, "wrong.yaml:1:8: store has both");
 }
 
+#[test]
+fn a_note_of_the_server_of_another_folder_counts_as_none() {
+    let place = Place::new();
+    let _server = place.serve(&[]);
+    // As if a server had died, and this one had got its number and its port.
+    place.write("other/serve.json", place.read("data/serve.json"));
+    place.check(&["scale", "3", "--store", "other"], 1, "no server runs on other");
+    let pools = place.json(&with(&["pools", "--json"]));
+    assert_eq!(pools[0]["held"], serde_json::Value::Null, "{pools}");
+    assert!(place.told(&["pools", "--store", "other/../data"]).starts_with("pool "));
+}
+
 /// What a server says at `/metrics`.
 fn metrics(server: &Running) -> String {
     let address = server.said().split("http://").nth(1).expect("it says where it listens");

@@ -46,11 +46,11 @@ pub(crate) fn run_scale(arguments: &ScaleArguments, out: &mut impl Write) -> Res
 
 /// The server whose pools are meant. Pools live in a process, so there must be one.
 async fn server(reach: &Reach) -> Result<Remote, Stop> {
-    let place = match reach.place()? {
-        Place::Redis(_) => Place::Server(USUAL.to_owned()),
-        place => place,
+    let place = reach.place()?;
+    let remote = match place {
+        Place::Redis(_) => Remote::serving(&place, USUAL).await?,
+        _ => Remote::of(&place).await?,
     };
-    let remote = Remote::of(&place).await?;
     match remote.is_served() {
         true => Ok(remote),
         false => Err(Stop::Failed(format!(
