@@ -87,6 +87,12 @@ fn a_pool_says_why_it_has_its_size() {
     place.told(&with(&["scale", "3", "--for", "10m", "--reason", "a test"]));
     let pools = place.json(&with(&["pools", "--json"]));
     assert_eq!((&pools[0]["state"], &pools[0]["ceiling"]), (&"held".into(), &3.into()), "{pools}");
+    let said = why();
+    assert!(said.contains("  held by hand at 3 workers for "), "{said}");
+    assert!(said.ends_with(" more; reason: a test"), "{said}");
+    assert!(place.told(&with(&["pools"])).ends_with("held   a test"));
+    place.told(&with(&["scale", "auto"]));
+    assert!(!why().contains("held by hand"), "{}", why());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `headcount pools`, `why` and `scale`: the workers of a server, and the reasons for their number.
 
+mod held;
 mod list;
 mod scale;
 mod why;
