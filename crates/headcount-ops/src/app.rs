@@ -18,6 +18,8 @@ use crate::throttling::Settings;
 #[derive(Debug)]
 pub(crate) struct App {
     pub(crate) store: Arc<dyn Backend>,
+    /// What the store is called, where that is known.
+    pub(crate) store_name: Option<String>,
     pub(crate) pools: Arc<dyn Pools>,
     pub(crate) observer: Arc<Observer>,
     /// Other names of metrics, where they are wanted.

@@ -15,8 +15,12 @@ use crate::app::App;
 const READY_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// Lives: that it answers at all is the answer. A store that is gone is no reason to restart it.
-pub(crate) async fn alive() -> Answer {
-    ok(&json!({"alive": true}))
+/// Which store it has is told by its name only, which asks nothing of the store.
+pub(crate) async fn alive(State(app): State<Arc<App>>) -> Answer {
+    match &app.store_name {
+        Some(name) => ok(&json!({"alive": true, "store": name})),
+        None => ok(&json!({"alive": true})),
+    }
 }
 
 /// Should get work: it is not ending, and its store answers.

@@ -55,6 +55,7 @@ impl Ops {
     pub fn builder() -> OpsBuilder<(), ()> {
         OpsBuilder {
             store: (),
+            store_name: None,
             pools: (),
             observer: Arc::default(),
             aliases: None,
@@ -110,6 +111,7 @@ impl Drop for Ops {
 #[must_use = "a builder serves nothing until it is bound"]
 pub struct OpsBuilder<S, P> {
     store: S,
+    store_name: Option<String>,
     pools: P,
     observer: Arc<Observer>,
     aliases: Option<Aliases>,
@@ -122,14 +124,23 @@ pub struct OpsBuilder<S, P> {
 impl<S, P> OpsBuilder<S, P> {
     /// Where jobs are.
     pub fn store(self, store: Arc<dyn Backend>) -> OpsBuilder<Arc<dyn Backend>, P> {
-        let Self { store: _, pools, observer, aliases, hosts, limits, settings, usual } = self;
-        OpsBuilder { store, pools, observer, aliases, hosts, limits, settings, usual }
+        let Self { store: _, store_name, pools, observer, aliases, hosts, limits, settings, usual } =
+            self;
+        OpsBuilder { store, store_name, pools, observer, aliases, hosts, limits, settings, usual }
+    }
+
+    /// What the store is called at `/healthz`, so that whoever looks for a server of it knows
+    /// whether this is one. Everybody who asks is told, so no password may be in it. Not told by
+    /// default.
+    pub fn store_name(self, name: impl Into<String>) -> Self {
+        Self { store_name: Some(name.into()), ..self }
     }
 
     /// The pools of this process.
     pub fn pools(self, pools: Arc<dyn Pools>) -> OpsBuilder<S, Arc<dyn Pools>> {
-        let Self { store, pools: _, observer, aliases, hosts, limits, settings, usual } = self;
-        OpsBuilder { store, pools, observer, aliases, hosts, limits, settings, usual }
+        let Self { store, store_name, pools: _, observer, aliases, hosts, limits, settings, usual } =
+            self;
+        OpsBuilder { store, store_name, pools, observer, aliases, hosts, limits, settings, usual }
     }
 
     /// Who is told how long jobs wait and run. One of its own by default.
@@ -187,6 +198,7 @@ impl OpsBuilder<Arc<dyn Backend>, Arc<dyn Pools>> {
         let (address, listener) = bind.await.map_err(|why| StartError::Bind(address, why))?;
         let app = Arc::new(App {
             store: self.store,
+            store_name: self.store_name,
             pools: self.pools,
             observer: self.observer,
             aliases: self.aliases,

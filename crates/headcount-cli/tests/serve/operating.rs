@@ -87,6 +87,12 @@ fn a_pool_says_why_it_has_its_size() {
     place.told(&with(&["scale", "3", "--for", "10m", "--reason", "a test"]));
     let pools = place.json(&with(&["pools", "--json"]));
     assert_eq!((&pools[0]["state"], &pools[0]["ceiling"]), (&"held".into(), &3.into()), "{pools}");
+    let said = why();
+    assert!(said.contains("  held by hand at 3 workers for "), "{said}");
+    assert!(said.ends_with(" more; reason: a test"), "{said}");
+    assert!(place.told(&with(&["pools"])).ends_with("held   a test"));
+    place.told(&with(&["scale", "auto"]));
+    assert!(!why().contains("held by hand"), "{}", why());
 }
 
 #[test]
@@ -119,6 +125,18 @@ fn one_file_says_to_all_commands_where_the_jobs_are() {
     assert!(place.told(&with(&["queues", "list"])).contains("default"));
     place.write("wrong.yaml", "store: {path: here, url: \"redis://h\"}\n");
     place.check(&["jobs", "list", "--config", "wrong.yaml"], 1, "wrong.yaml:1:8: store has both");
+}
+
+#[test]
+fn a_note_of_the_server_of_another_folder_counts_as_none() {
+    let place = Place::new();
+    let _server = place.serve(&[]);
+    // As if a server had died, and this one had got its number and its port.
+    place.write("other/serve.json", place.read("data/serve.json"));
+    place.check(&["scale", "3", "--store", "other"], 1, "no server runs on other");
+    let pools = place.json(&with(&["pools", "--json"]));
+    assert_eq!(pools[0]["held"], serde_json::Value::Null, "{pools}");
+    assert!(place.told(&["pools", "--store", "other/../data"]).starts_with("pool "));
 }
 
 /// What a server says at `/metrics`.

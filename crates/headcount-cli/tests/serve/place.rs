@@ -1,7 +1,7 @@
 //! A folder of its own for each test, in which servers run and commands are called.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStdout};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -80,7 +80,19 @@ impl Place {
 
     /// Starts a process that goes on, and waits until it says a line that begins like this.
     pub(crate) fn start(&self, words: &[&str], ready: &str) -> Running {
-        let mut child = self.command(words).spawn().expect("headcount starts");
+        Self::started(self.command(words), ready)
+    }
+
+    /// The same, as `nohup` starts it.
+    pub(crate) fn start_ignoring_hangups(&self, words: &[&str], ready: &str) -> Running {
+        let mut command = Command::new("nohup");
+        command.arg(env!("CARGO_BIN_EXE_headcount")).args(words).current_dir(self.path(""));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Self::started(command, ready)
+    }
+
+    fn started(mut command: Command, ready: &str) -> Running {
+        let mut child = command.spawn().expect("headcount starts");
         let out = BufReader::new(child.stdout.take().expect("it has an output"));
         let mut running = Running { child, out, said: String::new() };
         running.until(ready);

@@ -39,6 +39,15 @@ async fn it_says_when_it_should_get_no_more_work() {
 }
 
 #[tokio::test]
+async fn it_says_which_store_it_has_where_it_was_told() {
+    let stage = Stage::with(|builder| builder.store_name("redis://h:6379/0")).await;
+    stage.store.be(Mood::Mute);
+    let told = stage.get("/healthz").await.json();
+    assert_eq!((&told["alive"], &told["store"]), (&true.into(), &"redis://h:6379/0".into()));
+    assert_eq!(Stage::new().await.get("/healthz").await.body, "{\"alive\":true}");
+}
+
+#[tokio::test]
 async fn it_ends_when_those_that_are_connected_are_gone() {
     let stage = Stage::new().await;
     let address = stage.address();

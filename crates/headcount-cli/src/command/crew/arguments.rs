@@ -28,7 +28,7 @@ pub(crate) struct CrewArguments {
     /// No job shall wait longer than this, as far as the workers allow; 1s.
     #[arg(long, value_name = "SPAN", value_parser = duration::parse)]
     pub(crate) slo: Option<Duration>,
-    /// How long running jobs may go on after SIGTERM or Ctrl-C.
+    /// How long running jobs may go on after SIGTERM, Ctrl-C or SIGHUP.
     #[arg(long, value_name = "SPAN", value_parser = duration::parse, default_value = "25s")]
     pub(crate) grace: Duration,
     /// Tells every failure of a job, not only the last ones.

@@ -4,12 +4,12 @@ use std::io::Write;
 
 use serde_json::Value;
 
-use super::{pools, server};
+use super::{held, pools, server};
 use crate::Stop;
 use crate::command::reach::Reach;
 use crate::command::table::Table;
 
-const HEADINGS: [&str; 6] = ["pool", "live", "busy", "waiting", "from..to", "state"];
+const HEADINGS: [&str; 7] = ["pool", "live", "busy", "waiting", "from..to", "state", "reason"];
 
 pub(super) async fn run(reach: &Reach, out: &mut impl Write) -> Result<(), Stop> {
     let remote = server(reach).await?;
@@ -27,6 +27,7 @@ pub(super) async fn run(reach: &Reach, out: &mut impl Write) -> Result<(), Stop>
             waiting(pool).to_string(),
             format!("{}..{}", number("floor"), number("ceiling")),
             pool["state"].as_str().unwrap_or_default().to_owned(),
+            held::reason(&pool["held"]),
         ]);
     }
     Ok(table.write(out)?)

@@ -1,5 +1,6 @@
 //! `headcount pools`, `why` and `scale`: the workers of a server, and the reasons for their number.
 
+mod held;
 mod list;
 mod scale;
 mod why;
@@ -48,11 +49,11 @@ pub(crate) fn run_scale(arguments: &ScaleArguments, out: &mut impl Write) -> Res
 
 /// The server whose pools are meant. Pools live in a process, so there must be one.
 async fn server(reach: &Reach) -> Result<Remote, Stop> {
-    let place = match reach.place()? {
-        Place::Redis(_) => Place::Server(USUAL.to_owned()),
-        place => place,
+    let place = reach.place()?;
+    let remote = match place {
+        Place::Redis(_) => Remote::serving(&place, USUAL).await?,
+        _ => Remote::of(&place, &JobsConfig::default()).await?,
     };
-    let remote = Remote::of(&place, &JobsConfig::default()).await?;
     match remote.is_served() {
         true => Ok(remote),
         false => Err(Stop::Failed(format!(

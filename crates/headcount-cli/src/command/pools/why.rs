@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::{chosen, server};
+use super::{chosen, held, server};
 use crate::Stop;
 use crate::command::reach::{Path, Reach};
 
@@ -18,5 +18,10 @@ pub(super) async fn run(
         return Ok(writeln!(out, "{why:#}")?);
     }
     let said = why["why"].as_str().unwrap_or("nothing has been decided yet");
-    Ok(writeln!(out, "{pool}: {}", said.trim_end())?)
+    writeln!(out, "{pool}: {}", said.trim_end())?;
+    let view = remote.get(&Path::of(&["pools", &pool])).await?;
+    match held::told(&view["held"]) {
+        Some(held) => Ok(writeln!(out, "  {held}")?),
+        None => Ok(()),
+    }
 }

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod place;
+mod name;
 mod served;
 
 mod connection;

@@ -12,6 +12,9 @@ use super::connection::{ask, question};
 use super::{Path, Place, Served, opened, within};
 use crate::Stop;
 
+/// Where a server says that it lives, and which store it has.
+const HEALTH: &str = "/healthz";
+
 /// Whoever answers for a store.
 #[derive(Debug)]
 pub(crate) struct Remote {
@@ -47,9 +50,24 @@ impl Remote {
         }
     }
 
+    /// The server at this host, which must work on the store at this place.
+    pub(crate) async fn serving(place: &Place, host: &str) -> Result<Self, Stop> {
+        let remote = Self { host: host.to_owned(), place: place.clone(), within: None };
+        let health = remote.call(Method::GET, HEALTH, None).await?;
+        let said = health["store"].as_str();
+        if said.is_some() && said == place.name().as_deref() {
+            return Ok(remote);
+        }
+        let said = said.unwrap_or("a store that it does not name");
+        Err(Stop::Failed(format!(
+            "{place} was asked for, but the server at {host} has {said}; name the server itself, \
+             --store http://HOST:PORT, or start one with `headcount serve --store {place}`"
+        )))
+    }
+
     async fn within(place: &Place, file: &JobsConfig) -> Result<Self, Stop> {
         let opened = opened::open(place).await.map_err(|stop| locked(stop, place))?;
-        let served = within::serve(opened, file).await;
+        let served = within::serve(opened, place, file).await;
         let ops = served.map_err(|error| Stop::Failed(error.to_string()))?;
         let host = ops.local_addr().to_string();
         Ok(Self { host, place: place.clone(), within: Some(ops) })
@@ -61,29 +79,29 @@ impl Remote {
     }
 
     pub(crate) async fn get(&self, path: &Path) -> Result<Value, Unanswered> {
-        self.call(Method::GET, path, None).await
+        self.call(Method::GET, path.as_str(), None).await
     }
 
     pub(crate) async fn post(&self, path: &Path, body: &Value) -> Result<Value, Unanswered> {
-        self.call(Method::POST, path, Some(body)).await
+        self.call(Method::POST, path.as_str(), Some(body)).await
     }
 
     pub(crate) async fn put(&self, path: &Path, body: &Value) -> Result<Value, Unanswered> {
-        self.call(Method::PUT, path, Some(body)).await
+        self.call(Method::PUT, path.as_str(), Some(body)).await
     }
 
     pub(crate) async fn delete(&self, path: &Path) -> Result<Value, Unanswered> {
-        self.call(Method::DELETE, path, None).await
+        self.call(Method::DELETE, path.as_str(), None).await
     }
 
     async fn call(
         &self,
         method: Method,
-        path: &Path,
+        path: &str,
         body: Option<&Value>,
     ) -> Result<Value, Unanswered> {
         let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
-        let asked = question(method, &self.host, path.as_str(), body);
+        let asked = question(method, &self.host, path, body);
         let (status, body) = ask(&self.host, asked).await.map_err(|why| {
             Unanswered::Lost(format!(
                 "the server at {} does not answer: {why}; `headcount serve` starts one",
@@ -97,9 +115,9 @@ impl Remote {
 /// The server that has the directory open, if there is one.
 async fn server_of(directory: &Directory) -> Result<Option<String>, Stop> {
     if let Some(host) = Served::find(directory).and_then(|served| served.addr) {
-        let hello = question(Method::GET, &host, "/healthz", Vec::new());
-        // Another process may have got the number of a server that died.
-        if let Ok((200, _)) = ask(&host, hello).await {
+        // Another process may have got the number of a server that died, and its port too.
+        let place = Place::Directory(directory.to_owned());
+        if Remote::serving(&place, &host).await.is_ok() {
             return Ok(Some(host));
         }
     }
@@ -168,6 +186,45 @@ mod tests {
             Err(Unanswered::Lost(said)) => format!("lost: {said}"),
         };
         assert_eq!(told, expected);
+    }
+
+    /// What comes of asking a server of the store `has` for another one.
+    async fn asked(has: &Place, wanted: &str) -> String {
+        let directory = tempfile::tempdir().expect("a directory");
+        let opened = opened::open(&Place::Directory(directory.path().to_owned())).await;
+        let ops = within::serve(opened.expect("a store"), has, &JobsConfig::default())
+            .await
+            .expect("a port");
+        let wanted = wanted.parse().expect("a place");
+        match Remote::serving(&wanted, &ops.local_addr().to_string()).await {
+            Ok(_) => "reached".to_owned(),
+            Err(Stop::Failed(why)) => why,
+            Err(stop) => format!("{stop:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn only_a_server_of_the_store_is_asked() {
+        let redis = Place::Redis("redis://me:secret@localhost".to_owned());
+        assert_eq!(asked(&redis, "redis://127.0.0.1:6379/0").await, "reached");
+        let other = asked(&redis, "redis://:hidden@127.0.0.1:6379/1").await;
+        assert!(other.starts_with("redis://***@127.0.0.1:6379/1 was asked for, but"), "{other}");
+        assert!(other.contains("has redis://127.0.0.1:6379/0; name the server"), "{other}");
+        assert!(!other.contains("secret") && !other.contains("hidden"), "{other}");
+        let folder = asked(&Place::Directory("/".into()), "redis://127.0.0.1:1").await;
+        assert!(folder.contains(" has /; "), "{folder}");
+        let unsaid = asked(&Place::Server("h:1".to_owned()), "redis://127.0.0.1:1").await;
+        assert!(unsaid.contains("has a store that it does not name"), "{unsaid}");
+    }
+
+    #[tokio::test]
+    async fn where_nobody_listens_that_is_said() {
+        let place = Place::Redis("redis://127.0.0.1:1".to_owned());
+        let Err(Stop::Failed(why)) = Remote::serving(&place, "127.0.0.1:1").await else {
+            panic!("somebody listens at port 1");
+        };
+        assert!(why.starts_with("the server at 127.0.0.1:1 does not answer: "), "{why}");
+        assert!(why.ends_with("; `headcount serve` starts one"), "{why}");
     }
 
     #[test]

@@ -6,9 +6,9 @@ use crate::command::crew::CrewArguments;
 
 /// What the command takes.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "The first SIGTERM or Ctrl-C lets running jobs finish within --grace, the \
-    second stops at once; either way what has not ended is given back to the store. docs/serve.md \
-    has examples.")]
+#[command(after_help = "The first SIGTERM, Ctrl-C or SIGHUP lets running jobs finish within \
+    --grace, the second stops at once; either way what has not ended is given back to the store. \
+    docs/serve.md has examples.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(super) crew: CrewArguments,

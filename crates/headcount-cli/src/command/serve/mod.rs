@@ -96,6 +96,9 @@ async fn api(
         let sampler = around.sampler.clone();
         builder = builder.aliases(move || machine(sampler.as_ref()));
     }
+    if let Some(name) = plan.place.name() {
+        builder = builder.store_name(name);
+    }
     if let Place::Directory(directory) = &plan.place {
         builder = builder.settings_file(directory.join(SETTINGS));
     }

@@ -10,8 +10,8 @@ use crate::Stop;
 
 /// What the command takes.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "The first SIGTERM or Ctrl-C lets running jobs finish within --grace, the \
-    second stops at once; either way what has not ended is given back to the store.")]
+#[command(after_help = "The first SIGTERM, Ctrl-C or SIGHUP lets running jobs finish within \
+    --grace, the second stops at once; either way what has not ended is given back to the store.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     crew: CrewArguments,
