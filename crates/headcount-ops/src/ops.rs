@@ -62,7 +62,7 @@ impl Ops {
             hosts: Vec::new(),
             limits: Limits::default(),
             settings: None,
-            usual: BTreeMap::new(),
+            jobs: BTreeMap::new(),
         }
     }
 
@@ -118,15 +118,16 @@ pub struct OpsBuilder<S, P> {
     hosts: Vec<String>,
     limits: Limits,
     settings: Option<PathBuf>,
-    usual: BTreeMap<Label, JobSpec>,
+    /// What jobs of a queue are like where their submitters do not say.
+    jobs: BTreeMap<Label, JobSpec>,
 }
 
 impl<S, P> OpsBuilder<S, P> {
     /// Where jobs are.
     pub fn store(self, store: Arc<dyn Backend>) -> OpsBuilder<Arc<dyn Backend>, P> {
-        let Self { store: _, store_name, pools, observer, aliases, hosts, limits, settings, usual } =
+        let Self { store: _, store_name, pools, observer, aliases, hosts, limits, settings, jobs } =
             self;
-        OpsBuilder { store, store_name, pools, observer, aliases, hosts, limits, settings, usual }
+        OpsBuilder { store, store_name, pools, observer, aliases, hosts, limits, settings, jobs }
     }
 
     /// What the store is called at `/healthz`, so that whoever looks for a server of it knows
@@ -138,9 +139,9 @@ impl<S, P> OpsBuilder<S, P> {
 
     /// The pools of this process.
     pub fn pools(self, pools: Arc<dyn Pools>) -> OpsBuilder<S, Arc<dyn Pools>> {
-        let Self { store, store_name, pools: _, observer, aliases, hosts, limits, settings, usual } =
+        let Self { store, store_name, pools: _, observer, aliases, hosts, limits, settings, jobs } =
             self;
-        OpsBuilder { store, store_name, pools, observer, aliases, hosts, limits, settings, usual }
+        OpsBuilder { store, store_name, pools, observer, aliases, hosts, limits, settings, jobs }
     }
 
     /// Who is told how long jobs wait and run. One of its own by default.
@@ -169,7 +170,7 @@ impl<S, P> OpsBuilder<S, P> {
     /// many crashes put them aside, how long they may run and are kept. The rest of `job` does not
     /// count.
     pub fn usual(mut self, queue: Label, job: JobSpec) -> Self {
-        self.usual.insert(queue, job);
+        self.jobs.insert(queue, job);
         self
     }
 
@@ -204,7 +205,7 @@ impl OpsBuilder<Arc<dyn Backend>, Arc<dyn Pools>> {
             aliases: self.aliases,
             settings,
             limits: self.limits,
-            usual: self.usual,
+            usual: self.jobs,
             unready: Mutex::default(),
             answered: Default::default(),
         });

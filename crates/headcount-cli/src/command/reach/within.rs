@@ -1,6 +1,6 @@
 //! The API within this process, for a store that no server has open.
 //!
-//! Jobs that are submitted here are as the file has them, like those that are submitted to a server.
+//! Jobs that are submitted here are as the file has them, like those that a server is given.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
