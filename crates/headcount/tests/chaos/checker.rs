@@ -27,8 +27,7 @@ pub(crate) struct Promises {
     pub(crate) recovery_max: Duration,
     /// A process that is told to stop is gone within this.
     pub(crate) grace: Duration,
-    /// How many acknowledged jobs the store may lose: none, unless it says that it may. Then it may
-    /// also lose as many leases and ends, after which a job runs once more than is counted.
+    /// How many acknowledged jobs the store may lose: none, unless it says that it may.
     pub(crate) lost_max: usize,
     /// Whether the store forgets what ended well, so that a job may be gone when all is over.
     pub(crate) forgets: bool,
@@ -151,10 +150,10 @@ pub(crate) fn check(
     let mut broken = Vec::new();
     broken.extend(lost(&story, last, promises, &mut findings));
     broken.extend(phantoms(&story));
-    broken.extend(after_the_end(&story, promises));
+    broken.extend(after_the_end(&story));
     broken.extend(two_owners(&story));
-    broken.extend(too_often(&story, last, promises, &mut findings));
-    broken.extend(miscounted(&story, last, promises));
+    broken.extend(too_often(&story, last, &mut findings));
+    broken.extend(miscounted(&story, last));
     broken.extend(slow_recoveries(&story, last, promises, &mut findings));
     broken.extend(bad_stops(&story, promises));
     broken.extend(ticks(&story));
@@ -170,11 +169,6 @@ fn told(kind: &str, faults: Vec<String>) -> Vec<String> {
         told.push(format!("{kind}: and {more} more"));
     }
     told
-}
-
-/// Faults that follow from what a store has forgotten, where it may and they are no more than that.
-fn unless_forgotten(promises: Promises, faults: Vec<String>) -> Vec<String> {
-    if faults.len() <= promises.lost_max { Vec::new() } else { faults }
 }
 
 /// I1: what was acknowledged ends.
@@ -210,7 +204,7 @@ fn phantoms(story: &Story) -> Vec<String> {
 }
 
 /// I3: what the store took as done never starts again.
-fn after_the_end(story: &Story, promises: Promises) -> Vec<String> {
+fn after_the_end(story: &Story) -> Vec<String> {
     let mut faults = Vec::new();
     for (id, runs) in &story.runs {
         let done = runs.values().filter(|run| matches!(run.end, Some((_, End::Well))));
@@ -219,7 +213,7 @@ fn after_the_end(story: &Story, promises: Promises) -> Vec<String> {
             faults.push(format!("{id} started after it was settled"));
         }
     }
-    told("I3 a settle is final", unless_forgotten(promises, faults))
+    told("I3 a settle is final", faults)
 }
 
 /// I4: one valid owner at a time.
@@ -249,12 +243,7 @@ fn two_owners(story: &Story) -> Vec<String> {
 }
 
 /// I5: no run without a cause.
-fn too_often(
-    story: &Story,
-    last: &BTreeMap<JobId, Last>,
-    promises: Promises,
-    findings: &mut Findings,
-) -> Vec<String> {
+fn too_often(story: &Story, last: &BTreeMap<JobId, Last>, findings: &mut Findings) -> Vec<String> {
     let mut faults = Vec::new();
     for (id, runs) in &story.runs {
         let Some(last) = last.get(id) else { continue };
@@ -271,11 +260,11 @@ fn too_often(
             findings.again_after_release += u64::from(last.preemptions);
         }
     }
-    told("I5 no run without a cause", unless_forgotten(promises, faults))
+    told("I5 no run without a cause", faults)
 }
 
 /// I7: a failure counts as an attempt, a lost worker as a crash, and nothing as both.
-fn miscounted(story: &Story, last: &BTreeMap<JobId, Last>, promises: Promises) -> Vec<String> {
+fn miscounted(story: &Story, last: &BTreeMap<JobId, Last>) -> Vec<String> {
     let mut faults = Vec::new();
     for (id, last) in last {
         let empty = BTreeMap::new();
@@ -299,7 +288,7 @@ fn miscounted(story: &Story, last: &BTreeMap<JobId, Last>, promises: Promises) -
             _ => {}
         }
     }
-    told("I7 honest counters", unless_forgotten(promises, faults))
+    told("I7 honest counters", faults)
 }
 
 /// I6: what a killed process had in hand soon starts elsewhere. Where the next process was killed

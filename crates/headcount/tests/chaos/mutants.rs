@@ -145,20 +145,6 @@ fn a_job_that_is_gone_must_have_ended_well() {
 }
 
 #[test]
-fn what_a_store_may_forget_is_forgiven_once_for_each_and_no_second_owner_ever() {
-    let forgets = Promises { lost_max: 1, ..PROMISES };
-    // Jobs 2 and 3 have run once more than their counts say.
-    let (entries, mut last) = truth();
-    last.get_mut(&id(2)).expect("it is there").crashes = 0;
-    assert_eq!(check(&entries, &last, forgets).broken, Vec::<String>::new());
-    last.get_mut(&id(3)).expect("it is there").preemptions = 0;
-    assert_ne!(check(&entries, &last, forgets).broken, Vec::<String>::new());
-    let (mut entries, last) = truth();
-    entries.push(said(4, &format!("11 start {} 1", id(1))));
-    assert_ne!(check(&entries, &last, forgets).broken, Vec::<String>::new());
-}
-
-#[test]
 fn a_job_that_never_ends_is_caught() {
     caught("I1", |_, last| {
         last.get_mut(&id(1)).expect("it is there").state = State::Running;
