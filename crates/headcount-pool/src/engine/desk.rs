@@ -497,13 +497,24 @@ impl<K: Kind> Desk<K> {
         now: Timestamp,
     ) -> Timestamp {
         let look = self.roster.next_look(waiting);
-        let short = (demand.deferred || floor.has_stalled()).then(|| now + SHORT_LOOK);
+        let is_watched = (demand.deferred || floor.has_stalled()) && self.has_others_to_send();
+        let short = is_watched.then(|| now + SHORT_LOOK);
+        // By then one worker alone is tried again.
+        let shared = self.lookout.shared_until(now);
         let leavers = self.buries_at(floor);
         let watchdog = self.watchdog_looks_at(now);
         // Nothing else would tell the keeper of a pool without workers that it may go.
         let over = self.is_over(floor).then_some(now);
-        let others = [self.timers.next(), watchdog, short, leavers, look, over];
+        let others = [self.timers.next(), watchdog, short, shared, leavers, look, over];
         others.into_iter().flatten().min().unwrap_or(Timestamp::MAX)
+    }
+
+    /// Whether anything follows from it that somebody is held up. Where all are at work and nobody
+    /// more may come, the keeper would only take a core from one of them twice in a millisecond.
+    fn has_others_to_send(&self) -> bool {
+        let counts = self.roster.counts();
+        let hires = counts.live < self.roster.config().staffing.ceiling;
+        0 < counts.parked || hires || !self.room.is_empty() || self.poke.is_some()
     }
 
     /// How many tasks wait that may be taken.
@@ -526,5 +537,44 @@ fn standing(next: Next) -> Standing {
         Next::Take => Standing::Take,
         Next::Park { .. } => Standing::Park,
         Next::Leave => Standing::Leave,
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+    use crate::ThreadPool;
+
+    /// Whether the keeper of a pool with so many workers, one of them at a task that passes for
+    /// short, looks after it of its own accord.
+    fn is_looked_after(workers: u32) -> bool {
+        let pool = ThreadPool::builder().workers(workers..=workers).build().expect("no fault");
+        let (begun, begins) = mpsc::channel();
+        let (ends, ended) = mpsc::channel::<()>();
+        let task = move || {
+            begun.send(()).expect("somebody waits for it");
+            let _ = ended.recv();
+        };
+        pool.spawn(task).expect("open");
+        begins.recv().expect("it begins");
+        let engine = pool.engine();
+        while 0 < engine.desk().roster.counts().starting {
+            crate::sync::yield_now();
+        }
+        engine.floor.short.fetch_add(1, Ordering::Relaxed);
+        engine.visit(0, |_, _, _| ());
+        // Every visit sets the alarm anew, and the keeper's own looks are visits, too.
+        let looks = engine.desk().keeper_looks_at() < Timestamp::MAX;
+        engine.floor.short.fetch_sub(1, Ordering::Relaxed);
+        drop(ends);
+        looks
+    }
+
+    #[test]
+    fn the_keeper_does_not_look_after_short_tasks_where_nobody_else_could_come() {
+        assert!(is_looked_after(2), "another worker is parked");
+        assert!(!is_looked_after(1), "all are at work");
     }
 }

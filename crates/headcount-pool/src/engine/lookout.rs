@@ -19,6 +19,12 @@ const LOOK_MIN: Duration = Duration::from_micros(250);
 const STALLED_AFTER: Duration = Duration::from_millis(4);
 /// For so long one worker is alone before it is judged. It may have to wait for a core meanwhile.
 const TRIAL: Duration = Duration::from_millis(20);
+/// It is judged sooner where the line crawls: it has moved at so many looks, with none between at
+/// which it had not, and over all of them no faster than a task in that time. A worker that waits
+/// for a core does not move it at all, and then as fast as ever; so it is one that has a long task
+/// now and then.
+const CRAWL_LOOKS: u32 = 10;
+const CRAWL_TASK_MIN: Duration = Duration::from_nanos(600);
 /// One that is alone takes no longer than this for a task, waits for a core and all.
 const ALONE_TASK_MAX: Duration = Duration::from_nanos(200);
 /// For so long others help after one alone was too slow: at first, and after many times.
@@ -42,6 +48,10 @@ pub(crate) struct Lookout {
     stood_at: Timestamp,
     /// Since when one worker is alone with what waits, and what had left the line by then.
     trial: Option<(Timestamp, u64)>,
+    /// Since when the line has moved at every look, and what had left it by then.
+    steady: Option<(Timestamp, u64)>,
+    /// At how many of these looks one worker was alone.
+    steady_looks: u32,
     shared_until: Timestamp,
     /// For how long others help the next time.
     shared_for: Duration,
@@ -51,16 +61,26 @@ impl Default for Lookout {
     fn default() -> Self {
         let start = Timestamp::ORIGIN;
         let last = (start, 0);
-        Self { last, stood_at: start, trial: None, shared_until: start, shared_for: SHARED_MIN }
+        Self {
+            last,
+            stood_at: start,
+            trial: None,
+            steady: None,
+            steady_looks: 0,
+            shared_until: start,
+            shared_for: SHARED_MIN,
+        }
     }
 }
 
 impl Lookout {
     /// Looks, and says whether the line stands. `alone`: one worker is to do what waits.
     pub(crate) fn look(&mut self, now: Timestamp, line: Progress, alone: bool) -> bool {
-        self.judge(now, line, alone);
         let (at, moved) = self.last;
-        if now.since(at) < LOOK_MIN {
+        let says_something = LOOK_MIN <= now.since(at);
+        let crawls = says_something && self.crawls(now, line, alone);
+        self.judge(now, line, alone, crawls);
+        if !says_something {
             return false;
         }
         self.last = (now, line.moved);
@@ -76,13 +96,36 @@ impl Lookout {
         now < self.shared_until
     }
 
+    /// Until when they are, if they are.
+    pub(crate) fn shared_until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.is_shared(now).then_some(self.shared_until)
+    }
+
     /// Whether somebody who is at a short task since then does something else. Those who wait for a
     /// core wait in `turns`; then another worker would only make it worse.
     pub(crate) fn has_stalled(&self, since: Timestamp, now: Timestamp, turns: u32) -> bool {
         since <= self.stood_at || STALLED_AFTER.saturating_mul(turns) <= now.since(since)
     }
 
-    fn judge(&mut self, now: Timestamp, line: Progress, alone: bool) {
+    /// Whether one that is alone has moved the line at every look of late, and slowly, which is said
+    /// once for all of them.
+    fn crawls(&mut self, now: Timestamp, line: Progress, alone: bool) -> bool {
+        let (at, moved) = self.last;
+        if line.queued == 0 || line.moved <= moved {
+            (self.steady, self.steady_looks) = (None, 0);
+            return false;
+        }
+        let (since, moved) = *self.steady.get_or_insert((at, moved));
+        // A long task makes the worker doubt for a moment that the others are tiny.
+        self.steady_looks += u32::from(alone);
+        if self.steady_looks < CRAWL_LOOKS {
+            return false;
+        }
+        (self.steady, self.steady_looks) = (None, 0);
+        CRAWL_TASK_MIN.saturating_mul(few(line.moved - moved)) <= now.since(since)
+    }
+
+    fn judge(&mut self, now: Timestamp, line: Progress, alone: bool, crawls: bool) {
         if line.queued == 0 || self.is_shared(now) {
             self.trial = None;
             return;
@@ -93,18 +136,22 @@ impl Lookout {
         }
         let Some((since, moved)) = self.trial else { return };
         let (span, tasks) = (now.since(since), line.moved.saturating_sub(moved));
-        if span < TRIAL {
+        if span < TRIAL && !crawls {
             return;
         }
         self.trial = None;
-        let tasks = u32::try_from(tasks).unwrap_or(u32::MAX);
-        if span <= ALONE_TASK_MAX.saturating_mul(tasks) {
+        if span <= ALONE_TASK_MAX.saturating_mul(few(tasks)) {
             self.shared_for = (self.shared_for / 2).max(SHARED_MIN);
         } else {
             self.shared_until = now + self.shared_for;
             self.shared_for = (self.shared_for * 2).min(SHARED_MAX);
         }
     }
+}
+
+/// As many as a span is multiplied by.
+fn few(tasks: u64) -> u32 {
+    u32::try_from(tasks).unwrap_or(u32::MAX)
 }
 
 #[cfg(all(test, not(loom)))]
@@ -184,6 +231,27 @@ mod tests {
             lookout.is_shared(ms(*at))
         });
         assert_eq!(shared, Some(20));
+    }
+
+    /// The first look, half a millisecond from the one before, after which others are to help one
+    /// that takes a task in so many nanoseconds while it has a core, for so many looks of eight.
+    fn shared_after(nanos_each: u64, looks_with_core: u64) -> Option<u64> {
+        let mut lookout = Lookout::default();
+        let mut looks = 0..80_u64;
+        looks.find(|look| {
+            let now = Timestamp::ORIGIN + SHORT_LOOK * u32::try_from(*look).expect("few");
+            let worked = look / 8 * looks_with_core + (look % 8).min(looks_with_core);
+            lookout.look(now, line(worked * 500_000 / nanos_each), true);
+            lookout.is_shared(now)
+        })
+    }
+
+    #[test]
+    fn a_line_that_crawls_is_judged_sooner() {
+        assert_eq!(shared_after(850, 8), Some(10));
+        assert_eq!(shared_after(500, 8), Some(40), "not that slow: it is seen at the end");
+        assert_eq!(shared_after(850, 5), Some(40), "it may have waited for a core");
+        assert_eq!(shared_after(60, 3), None);
     }
 
     #[test]

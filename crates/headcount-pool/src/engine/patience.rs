@@ -41,6 +41,12 @@ impl Patience {
         };
     }
 
+    /// Whether it is worth a look or two more. Where tasks come far apart it is not: a thread that
+    /// gives way before it sleeps has, for the system, had its turn, and is then woken behind others.
+    pub(crate) fn expects_soon(&self) -> bool {
+        0 < self.soon
+    }
+
     /// Until when it is worth waiting, if it is at all.
     pub(crate) fn waits_until(&self) -> Option<Timestamp> {
         self.idle_since.filter(|_| SOON_RUN <= self.soon).map(|since| since + WAIT_MAX)
@@ -73,6 +79,22 @@ mod tests {
     fn it_does_not_wait_before_it_knows() {
         check(&[], None);
         check(&[50, 50, 50], None);
+    }
+
+    #[test]
+    fn it_does_not_even_look_again_where_none_came_soon() {
+        let expects = |gaps: &[u64]| {
+            let (mut patience, mut now) = (Patience::default(), Timestamp::ORIGIN);
+            for gap in gaps {
+                patience.idle(now);
+                now = now + Duration::from_micros(*gap);
+                patience.resumed(now);
+            }
+            patience.expects_soon()
+        };
+        assert!(!expects(&[]) && !expects(&[1_000, 1_000]));
+        assert!(expects(&[50]) && expects(&[1_000, 50]));
+        assert!(!expects(&[50, 50, 50, 50, 1_000]), "those are over");
     }
 
     #[test]

@@ -238,7 +238,7 @@ impl Shift<'_, Threads> {
         self.pause();
         self.patience.idle(self.engine.now());
         let floor = &self.engine.floor;
-        floor.look_again(LOOKS_MAX, self.engine.cores())
+        self.patience.expects_soon() && floor.look_again(LOOKS_MAX, self.engine.cores())
             || self.patience.waits_until().is_some_and(|until| floor.linger(until))
     }
 
