@@ -107,7 +107,7 @@ impl Lookout {
         since <= self.stood_at || STALLED_AFTER.saturating_mul(turns) <= now.since(since)
     }
 
-    /// Whether one that is alone has moved the line at every look of late, and slowly, which is said
+    /// Whether one that is alone has moved the line at every look of late, and slowly. That is said
     /// once for all of them.
     fn crawls(&mut self, now: Timestamp, line: Progress, alone: bool) -> bool {
         let (at, moved) = self.last;

@@ -42,7 +42,7 @@ impl Patience {
     }
 
     /// Whether it is worth a look or two more. Where tasks come far apart it is not: a thread that
-    /// gives way before it sleeps has, for the system, had its turn, and is then woken behind others.
+    /// gives way before it sleeps has had its turn, for the system, and is woken behind others.
     pub(crate) fn expects_soon(&self) -> bool {
         0 < self.soon
     }
