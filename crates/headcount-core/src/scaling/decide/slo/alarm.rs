@@ -5,9 +5,15 @@
 //! come too late. So the pool falls back at once to what is known to work, and then sees what that
 //! did. Where tasks stood in line they take less now, in proportion to the workers at least. Where
 //! they are merely bigger they take as long as before, and the alarm was false.
+//!
+//! What ended says so some seconds late. So it is also raised by how many are busy, see [`Crowd`];
+//! how much longer their tasks take is then not known, and where they take longer with the workers
+//! that are left, too, a probe tells why.
 
+use super::crowd::Crowd;
 use super::measure::Measure;
 use super::rest::Rest;
+use crate::scaling::notes::{Noted, Notes, NotesReader};
 use crate::scaling::observation::PoolSnapshot;
 
 /// What raises it: so many times the workers that ever worked, so many tasks, so much longer,
@@ -19,6 +25,8 @@ const Z_MIN: f64 = 5.0;
 /// The share of the workers that is kept, and at most where their throughput asks for more.
 const KEPT: f64 = 0.67;
 const KEPT_MAX: f64 = 0.9;
+/// The least that is kept where only the crowd speaks for it.
+const CROWD_KEPT_MIN: f64 = 0.5;
 /// How much of the inflation is left once chance has no part in it: the longest raise an alarm.
 const CHANCE: f64 = 0.85;
 /// The inflation that bigger tasks leave: so much at least and, as a factor of what tells them
@@ -34,8 +42,18 @@ const LEFT_TASKS_MAX: f64 = 400.0;
 pub(super) struct Alarm {
     /// The workers that are left.
     pub(super) limit: f64,
-    /// Tasks that take longer than this with them, in times of rest, are bigger.
-    pub(super) left: f64,
+    pub(super) cause: Cause,
+}
+
+/// What raised it, and so what tells whether it was right.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Cause {
+    /// Tasks that ended took much longer. Those that take longer than this with the workers that
+    /// are left, in times of rest, are bigger.
+    Ended { left: f64 },
+    /// More are busy than should be. How much longer their tasks take is not known yet, so where
+    /// they still do, a probe must tell why.
+    Crowd,
 }
 
 /// What came of it.
@@ -47,6 +65,8 @@ pub(super) enum Upshot {
     Right,
     /// The tasks are bigger.
     False,
+    /// They take longer than at rest, for one reason or the other.
+    Doubtful,
 }
 
 impl Alarm {
@@ -71,12 +91,45 @@ impl Alarm {
             let limit = limit.min(KEPT_MAX * busy);
             // What those in line will take, and what bigger ones will: halfway tells them apart.
             let in_line = (inflation * (limit / measure.busy).min(1.0)).max(1.0);
-            Self { limit, left: (in_line * inflation * CHANCE).sqrt().max(1.0) }
+            let left = (in_line * inflation * CHANCE).sqrt().max(1.0);
+            Self { limit, cause: Cause::Ended { left } }
         })
     }
 
-    /// What `measure`, with the workers that are left, says of an alarm.
-    pub(super) fn upshot(left: f64, rest: &Rest, measure: &Measure) -> Upshot {
+    /// Whether so many are busy that tasks must be held up, before these have ended.
+    pub(super) fn by_crowd(
+        rest: &Rest,
+        crowd: &Crowd,
+        pool: &PoolSnapshot,
+        known: f64,
+    ) -> Option<Self> {
+        let busy = f64::from(pool.busy);
+        let (expected, z_score) = crowd.excess(rest)?;
+        let is_pressed = 0 < pool.queued || pool.parked == 0;
+        let is_beyond = known * BEYOND < busy && is_pressed && rest.proven.is_some();
+        let is_slow = INFLATION_MIN * expected < busy && Z_MIN < z_score;
+        (is_beyond && is_slow).then(|| {
+            // Those who should be busy are few where the surge is young.
+            let limit = expected.max(known.min(KEPT * busy)).max(CROWD_KEPT_MIN * busy);
+            Self { limit: limit.min(KEPT_MAX * busy), cause: Cause::Crowd }
+        })
+    }
+
+    /// What `measure`, with the workers that are left, says of an alarm, where tasks may take
+    /// `inflation_max` times as long as at rest.
+    pub(super) fn upshot(
+        cause: Cause,
+        rest: &Rest,
+        measure: &Measure,
+        inflation_max: f64,
+    ) -> Upshot {
+        let left = match cause {
+            Cause::Ended { left } => left,
+            Cause::Crowd if measure.is_held() && rest.is_exceeded(measure, inflation_max) => {
+                return Upshot::Doubtful;
+            }
+            Cause::Crowd => return Upshot::Right,
+        };
         let inflation = rest.measure.inflation_at_least(measure);
         let is_bigger = left.max(LEFT_MIN) < inflation && inflation < left * LEFT_MAX;
         if !is_bigger || !measure.is_held() {
@@ -87,6 +140,21 @@ impl Alarm {
             false if measure.count < LEFT_TASKS_MAX => Upshot::Open,
             false => Upshot::Right,
         }
+    }
+}
+
+impl Noted for Cause {
+    fn write(&self, notes: &mut Notes) {
+        let left = match *self {
+            Self::Ended { left } => Some(left),
+            Self::Crowd => None,
+        };
+        left.write(notes);
+    }
+    fn read(notes: &mut NotesReader<'_>) -> Option<Self> {
+        let left = Option::<f64>::read(notes)?;
+        left.is_none_or(|left| 1.0 <= left)
+            .then(|| left.map_or(Self::Crowd, |left| Self::Ended { left }))
     }
 }
 
@@ -110,5 +178,39 @@ mod tests {
         assert!(is_raised(5, 0), "work waits");
         assert!(is_raised(0, 0), "each task that comes is a hire");
         assert!(!is_raised(0, 3), "some have nothing to do");
+    }
+
+    #[test]
+    fn a_crowd_raises_it_before_long_tasks_have_ended() {
+        let at_rest = Measure { count: 2000.0, ..measure(1.0, 40.0) };
+        let rest = Rest { measure: at_rest, proven: Some(Timestamp::ORIGIN) };
+        let mut crowd = Crowd::default();
+        let mut pool = PoolSnapshot { busy: 40, ..PoolSnapshot::default() };
+        let mut raised_at = None;
+        // At 40 busy workers a task ends each 25 ms; from now on it is each 50 ms.
+        for tick in 0..40 {
+            crowd.observe(Timestamp::from_millis(100 * tick), &pool, Some(&rest));
+            let alarm = Alarm::by_crowd(&rest, &crowd, &pool, 40.0);
+            raised_at = raised_at.or(alarm.map(|alarm| (tick, pool.busy, alarm)));
+            pool.counters.completed += 2;
+            pool.busy += 2;
+        }
+        let (tick, busy, alarm) = raised_at.expect("ever more are busy");
+        assert!(tick < 25, "{tick}");
+        assert!((40.0..0.9 * f64::from(busy)).contains(&alarm.limit), "{alarm:?} of {busy}");
+        assert_eq!(alarm.cause, Cause::Crowd);
+    }
+
+    #[test]
+    fn after_a_crowd_tasks_that_still_take_longer_are_probed() {
+        let at_rest = Measure { count: 2000.0, ..measure(1.0, 40.0) };
+        let rest = Rest { measure: at_rest, proven: Some(Timestamp::ORIGIN) };
+        let upshot = |service, held| {
+            let measure = Measure { held, ..measure(service, 40.0) };
+            Alarm::upshot(Cause::Crowd, &rest, &measure, 1.3)
+        };
+        assert_eq!(upshot(1.1, 1.0), Upshot::Right);
+        assert_eq!(upshot(1.7, 1.0), Upshot::Doubtful, "bigger, or still beyond the knee");
+        assert_eq!(upshot(1.7, 0.0), Upshot::Right, "nothing waits that a probe could tell by");
     }
 }

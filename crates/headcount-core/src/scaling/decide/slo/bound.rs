@@ -14,6 +14,7 @@
 
 use std::time::Duration;
 
+use super::alarm::Cause;
 use super::knee::Look;
 use super::measure::Measure;
 use super::refusal::Refusal;
@@ -55,8 +56,8 @@ pub(super) struct Bound {
     used: Timestamp,
     /// The failures that set it, where any did.
     pub(super) refusal: Option<Refusal>,
-    /// The inflation that set it in a hurry, until it is known whether that was right.
-    pub(super) alarm: Option<f64>,
+    /// What set it in a hurry, until it is known whether that was right.
+    pub(super) alarm: Option<Cause>,
 }
 
 impl Bound {
@@ -139,8 +140,7 @@ impl Bound {
     fn is_sound(&self) -> bool {
         let Self { limit, verdict, .. } = *self;
         let is_ordered = 1.0 <= verdict && self.lowest() <= limit;
-        let is_alarm = self.alarm.is_none_or(|inflation| 1.0 <= inflation);
-        is_ordered && is_alarm && limit <= LIMIT_MAX && (0.0..=REGROW_GONE).contains(&self.regrow)
+        is_ordered && limit <= LIMIT_MAX && (0.0..=REGROW_GONE).contains(&self.regrow)
     }
 }
 

@@ -15,7 +15,8 @@
 //!   Bound ---------------- gone, spare ---------------->  Free
 //! ```
 //!
-//! - *Alarm*: more workers than ever worked make tasks take much longer, see [`Alarm`].
+//! - *Alarm*: more workers than ever worked make tasks take much longer, or more are busy than
+//!   should be, see [`Alarm`]. Where it cannot be told whether it was right, a probe follows.
 //! - *Doubt*: held at the limit, and tasks take longer than at rest, by more than a limit that was
 //!   found gives way to by itself; or it was never shown, or not of late, that all workers help.
 //! - *Follows*: throughput fell with the workers, so what tasks take is what they take at rest.
@@ -29,8 +30,9 @@
 
 use std::time::Duration;
 
-use super::alarm::{Alarm, Upshot};
+use super::alarm::{Alarm, Cause, Upshot};
 use super::bound::Bound;
+use super::crowd::Crowd;
 use super::measure::{Basis, Measure};
 use super::probe::{Probe, Verdict};
 use super::refusal::Refusal;
@@ -110,6 +112,7 @@ pub(super) struct Knee {
     spent: Duration,
     effect: Option<f64>,
     window: Window,
+    crowd: Crowd,
     last_tick: Timestamp,
 }
 
@@ -124,6 +127,7 @@ impl Knee {
             spent: Duration::ZERO,
             effect: None,
             window: Window::default(),
+            crowd: Crowd::default(),
             last_tick: Timestamp::ORIGIN,
         }
     }
@@ -165,6 +169,7 @@ impl Knee {
         let now = situation.now();
         self.mind_the_clock(now);
         let measure = self.window.add(situation);
+        self.crowd.observe(now, situation.pool(), self.rest.as_ref());
         match self.phase {
             Phase::Probing(probe, bound) if !probe.is_granted(situation.pool()) => {
                 self.ask_again(situation, probe, bound);
@@ -175,17 +180,20 @@ impl Knee {
                 self.window.restart(now);
                 None
             }
-            Phase::At(Some(Bound { alarm: Some(left), .. })) => {
+            Phase::At(Some(Bound { alarm: Some(cause), .. })) => {
                 let measure = measure?;
-                let upshot = self.verify(now, &measure, left);
-                if upshot != Upshot::Open {
+                let upshot = self.verify(now, &measure, cause);
+                if matches!(upshot, Upshot::Right | Upshot::False) {
                     self.window.reopen(situation);
                 }
                 (upshot == Upshot::False).then_some(Finding::Works(measure.busy))
             }
             Phase::At(bound) => {
-                let free = measure.filter(|_| bound.is_none());
-                if let Some(alarm) = free.and_then(|m| self.alarm(&m, situation, known)) {
+                let alarm = match bound {
+                    None => self.alarm(measure.as_ref(), situation, known),
+                    Some(_) => None,
+                };
+                if let Some(alarm) = alarm {
                     return Some(self.fall_back(now, alarm));
                 }
                 let measure = measure.filter(|measure| self.suffices(measure))?;
@@ -219,15 +227,25 @@ impl Knee {
     }
 
     /// Whether what was measured so far is an alarm.
-    fn alarm(&self, measure: &Measure, situation: &Situation<'_>, known: f64) -> Option<Alarm> {
-        let rest = self.rest_for(measure).filter(|_| is_long_enough(measure, 1.0))?;
-        Alarm::raised(&rest, measure, situation.pool(), known)
+    fn alarm(
+        &self,
+        measure: Option<&Measure>,
+        situation: &Situation<'_>,
+        known: f64,
+    ) -> Option<Alarm> {
+        let pool = situation.pool();
+        let rest = self.rest.filter(|_| measure.is_none_or(Measure::is_of_one_kind));
+        let by_crowd = rest.and_then(|rest| Alarm::by_crowd(&rest, &self.crowd, pool, known));
+        by_crowd.or_else(|| {
+            let measure = measure.filter(|measure| is_long_enough(measure, 1.0))?;
+            Alarm::raised(&self.rest_for(measure)?, measure, pool, known)
+        })
     }
 
     fn fall_back(&mut self, now: Timestamp, alarm: Alarm) -> Finding {
         let finding = self.bind(now, alarm.limit, None);
         if let Phase::At(Some(bound)) = &mut self.phase {
-            bound.alarm = Some(alarm.left);
+            bound.alarm = Some(alarm.cause);
         }
         finding
     }
@@ -291,16 +309,22 @@ impl Knee {
         is_clean.then_some(Finding::Works(look.unhindered()))
     }
 
-    /// After an alarm that tells tasks in line from bigger ones by `left`.
-    fn verify(&mut self, now: Timestamp, measure: &Measure, left: f64) -> Upshot {
+    /// After an alarm: was it right?
+    fn verify(&mut self, now: Timestamp, measure: &Measure, cause: Cause) -> Upshot {
         if measure.count < TASKS_MIN || !is_long_enough(measure, SERVICES_MIN) {
             return Upshot::Open;
         }
         self.latest = Some(*measure);
         let rest = self.rest_for(measure);
-        let upshot = rest.map_or(Upshot::Right, |rest| Alarm::upshot(left, &rest, measure));
+        let upshot = rest
+            .map_or(Upshot::Right, |rest| Alarm::upshot(cause, &rest, measure, self.inflation_max));
         match (upshot, &mut self.phase) {
             (Upshot::Right, Phase::At(Some(bound))) => bound.alarm = None,
+            (Upshot::Doubtful, phase) => {
+                // Where their workers turn out to be needed the tasks are bigger, and it is free.
+                *phase = Phase::Probing(Probe { before: *measure, since: now }, None);
+                self.window.restart(now);
+            }
             (Upshot::False, phase) => {
                 // Far fewer workers, and tasks take as long: nobody is in the way.
                 *phase = Phase::At(None);
@@ -451,7 +475,7 @@ impl Knee {
             Phase::Probing(probe, bound) => (Some(probe), bound),
         };
         (probe, bound).write(notes);
-        (self.rest, (self.latest, self.window)).write(notes);
+        (self.rest, (self.latest, (self.window, self.crowd))).write(notes);
         (self.probed, (self.spent, (self.effect, self.last_tick))).write(notes);
     }
 
@@ -461,7 +485,7 @@ impl Knee {
             Some(probe) => Phase::Probing(probe, bound),
             None => Phase::At(bound),
         };
-        (self.rest, (self.latest, self.window)) = Noted::read(notes)?;
+        (self.rest, (self.latest, (self.window, self.crowd))) = Noted::read(notes)?;
         (self.probed, (self.spent, (self.effect, self.last_tick))) = Noted::read(notes)?;
         Some(())
     }

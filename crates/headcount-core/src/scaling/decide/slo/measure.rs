@@ -20,6 +20,7 @@ const STEADY_SHARE_MAX: f64 = 0.03;
 /// How many times as long as those that ended all tasks may take by Little's law, before some of
 /// them must be of another kind. While workers become busy it is up to about one and a half.
 const UNSEEN_MAX: f64 = 3.0;
+const UNSEEN_MAX_CROWDED: f64 = 10.0;
 
 /// No task takes `exp(100)` seconds, and no pool does so much.
 const LOG_MAX: f64 = 100.0;
@@ -81,6 +82,12 @@ impl Measure {
     /// the busy time, and not among them: where quick ones end beside long ones, they look alike.
     pub(super) fn is_of_all(&self) -> bool {
         self.mean <= UNSEEN_MAX * self.service_spread()
+    }
+
+    /// Whether those that keep workers busy may well be like those that ended. Beyond a knee, where
+    /// the short ones end first, it takes more than elsewhere to say that they are not.
+    pub(super) fn is_of_one_kind(&self) -> bool {
+        self.mean <= UNSEEN_MAX_CROWDED * self.service_spread()
     }
 
     /// Tasks that ended well, a second.

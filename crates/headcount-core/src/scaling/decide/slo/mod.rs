@@ -16,8 +16,8 @@
 //!   more throughput. A *probe*, a third of the workers fewer for a moment, tells that from tasks
 //!   that are bigger; failures tell it at once. The limit is then throughput times the service
 //!   time at rest: the workers that would be busy if nobody stood in another's way. Where more
-//!   workers than ever worked make tasks take much longer, it falls back first and asks
-//!   afterwards (`alarm`).
+//!   workers than ever worked make tasks take much longer, or keep more busy than should be
+//!   (`crowd`), it falls back first and asks afterwards (`alarm`).
 //! - *Forecast* (`forecast`): where a worker takes longer to start than half of the wait budget,
 //!   the floor is staffed for the load, and for the peaks that are worth being remembered.
 //!
@@ -56,6 +56,7 @@ mod forecast;
 mod trust;
 mod knee;
 mod alarm;
+mod crowd;
 mod rest;
 mod probe;
 mod bound;
