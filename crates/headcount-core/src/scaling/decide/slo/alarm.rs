@@ -13,6 +13,8 @@
 use super::crowd::Crowd;
 use super::measure::Measure;
 use super::rest::Rest;
+use crate::Observation;
+use crate::health::Zone;
 use crate::scaling::notes::{Noted, Notes, NotesReader};
 use crate::scaling::observation::PoolSnapshot;
 
@@ -97,12 +99,19 @@ impl Alarm {
     }
 
     /// Whether so many are busy that tasks must be held up, before these have ended.
+    ///
+    /// Not on a sick machine: it holds tasks up, too, but only until it is well, and a limit that
+    /// was found in such a hurry would outlast that by minutes.
     pub(super) fn by_crowd(
         rest: &Rest,
         crowd: &Crowd,
-        pool: &PoolSnapshot,
+        observation: &Observation,
         known: f64,
     ) -> Option<Self> {
+        let Observation { pool, health, .. } = observation;
+        if health.is_some_and(|health| Zone::of(health.score) != Zone::Safe) {
+            return None;
+        }
         let busy = f64::from(pool.busy);
         let (expected, z_score) = crowd.excess(rest)?;
         let is_pressed = 0 < pool.queued || pool.parked == 0;
@@ -163,6 +172,7 @@ mod tests {
     use super::super::measure::tests::measure;
     use super::*;
     use crate::Timestamp;
+    use crate::health::Health;
 
     /// Whether 60 busy workers whose tasks take twice as long are an alarm where 40 worked, with so
     /// many tasks waiting and so many workers parked.
@@ -180,25 +190,40 @@ mod tests {
         assert!(!is_raised(0, 3), "some have nothing to do");
     }
 
-    #[test]
-    fn a_crowd_raises_it_before_long_tasks_have_ended() {
+    /// The tick at which ever more busy workers are an alarm where 40 worked, with how many were
+    /// busy then, on a machine in that state.
+    fn raised_by_crowd(health: Option<Health>) -> Option<(u64, u32, Alarm)> {
         let at_rest = Measure { count: 2000.0, ..measure(1.0, 40.0) };
         let rest = Rest { measure: at_rest, proven: Some(Timestamp::ORIGIN) };
         let mut crowd = Crowd::default();
         let mut pool = PoolSnapshot { busy: 40, ..PoolSnapshot::default() };
-        let mut raised_at = None;
         // At 40 busy workers a task ends each 25 ms; from now on it is each 50 ms.
-        for tick in 0..40 {
-            crowd.observe(Timestamp::from_millis(100 * tick), &pool, Some(&rest));
-            let alarm = Alarm::by_crowd(&rest, &crowd, &pool, 40.0);
-            raised_at = raised_at.or(alarm.map(|alarm| (tick, pool.busy, alarm)));
+        (0..40).find_map(|tick| {
+            let now = Timestamp::from_millis(100 * tick);
+            let observation = Observation { health, ..Observation::new(now, pool.clone()) };
+            crowd.observe(now, &pool, Some(&rest));
+            let alarm = Alarm::by_crowd(&rest, &crowd, &observation, 40.0);
+            let raised = alarm.map(|alarm| (tick, pool.busy, alarm));
             pool.counters.completed += 2;
             pool.busy += 2;
-        }
-        let (tick, busy, alarm) = raised_at.expect("ever more are busy");
+            raised
+        })
+    }
+
+    #[test]
+    fn a_crowd_raises_it_before_long_tasks_have_ended() {
+        let (tick, busy, alarm) = raised_by_crowd(None).expect("ever more are busy");
         assert!(tick < 25, "{tick}");
         assert!((40.0..0.9 * f64::from(busy)).contains(&alarm.limit), "{alarm:?} of {busy}");
         assert_eq!(alarm.cause, Cause::Crowd);
+    }
+
+    #[test]
+    fn a_crowd_on_a_sick_machine_is_no_alarm() {
+        let at = |score| Health { measured_at: Timestamp::ORIGIN, score, worst: None };
+        assert!(raised_by_crowd(Some(at(90.0))).is_some(), "it is well");
+        assert_eq!(raised_by_crowd(Some(at(50.0))), None);
+        assert_eq!(raised_by_crowd(Some(at(10.0))), None);
     }
 
     #[test]

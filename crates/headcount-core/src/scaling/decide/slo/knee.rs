@@ -235,7 +235,8 @@ impl Knee {
     ) -> Option<Alarm> {
         let pool = situation.pool();
         let rest = self.rest.filter(|_| measure.is_none_or(Measure::is_of_one_kind));
-        let by_crowd = rest.and_then(|rest| Alarm::by_crowd(&rest, &self.crowd, pool, known));
+        let by_crowd =
+            rest.and_then(|rest| Alarm::by_crowd(&rest, &self.crowd, situation.observation, known));
         by_crowd.or_else(|| {
             let measure = measure.filter(|measure| is_long_enough(measure, 1.0))?;
             Alarm::raised(&self.rest_for(measure)?, measure, pool, known)
