@@ -200,7 +200,7 @@ mod tests {
         // At 40 busy workers a task ends each 25 ms; from now on it is each 50 ms.
         (0..40).find_map(|tick| {
             let now = Timestamp::from_millis(100 * tick);
-            let observation = Observation { health, ..Observation::new(now, pool.clone()) };
+            let observation = Observation { health, ..Observation::new(now, pool) };
             crowd.observe(now, &pool, Some(&rest));
             let alarm = Alarm::by_crowd(&rest, &crowd, &observation, 40.0);
             let raised = alarm.map(|alarm| (tick, pool.busy, alarm));
