@@ -112,6 +112,18 @@ fn whoever_waits_too_long_is_dropped() {
 }
 
 #[test]
+fn where_the_oldest_is_late_the_newest_go_first() {
+    // At 100 the second has waited for 90: the fourth goes first, at 110 the fifth, then the third,
+    // and the second last. In the order of arrival each of them would wait for 85 at least.
+    let jobs = [(0, 100), (10, 10), (20, 10), (95, 10), (105, 10)];
+    let pool = PoolSetup { newest_first_after: Some(ms(50)), ..fixed(1, &jobs) };
+    check(Setup::of(pool), 200, "waits 0 5 5 100 120; 1 hired for 200; 1 late");
+    // Nobody has waited for so long.
+    let pool = PoolSetup { newest_first_after: Some(ms(95)), ..fixed(1, &jobs) };
+    check(Setup::of(pool), 200, "waits 0 25 25 90 90; 1 hired for 200; 0 late");
+}
+
+#[test]
 fn a_line_that_is_full_takes_nobody() {
     let pool = fixed(1, &[(0, 100), (10, 10), (20, 10), (105, 10)]);
     let setup = Setup::of(PoolSetup { queue_len_max: Some(1), ..pool });

@@ -139,6 +139,27 @@ impl Policy {
         }
     }
 
+    /// How long the oldest task may wait before the newest go first. `None`: for ever.
+    ///
+    /// ```
+    /// use headcount_core::{Policy, Preset};
+    /// use std::time::Duration;
+    ///
+    /// let after = |preset: Preset| {
+    ///     Policy::check(&preset.config(), 8).expect("no fault").newest_first_after()
+    /// };
+    /// let budget = Duration::from_millis(50);
+    /// assert_eq!(after(Preset::slo(budget)), Some(budget));
+    /// assert_eq!(after(Preset::gopipe()), None);
+    /// ```
+    #[must_use]
+    pub fn newest_first_after(&self) -> Option<Duration> {
+        match &self.decider {
+            DeciderConfig::Slo(slo) => slo.newest_first_after(),
+            _ => None,
+        }
+    }
+
     /// How long a worker above the floor stays parked, where the policy says so.
     #[must_use]
     pub fn idle_time(&self) -> Option<Duration> {

@@ -134,6 +134,7 @@ impl Preset {
             origins: const {
                 &[
                     origin("decider.wait_budget", "100 ms", "what a person takes for at once"),
+                    origin("decider.newest_first", "true", "who is late anyway makes nobody late"),
                     origin(
                         "decider.trust_start",
                         "64",
@@ -153,6 +154,30 @@ impl Preset {
                 ]
             },
         }
+    }
+
+    /// Ours where not a wait but a latency was promised: a task is done within `latency`, if it takes
+    /// no longer than that by itself. Nobody knows that beforehand, so nothing is spent waiting.
+    ///
+    /// ```
+    /// use headcount_core::{Policy, Preset};
+    /// use std::time::Duration;
+    ///
+    /// let config = Preset::slo_latency(Duration::from_secs(2)).config();
+    /// let policy = Policy::check(&config, 8).expect("the preset is right");
+    /// assert_eq!(policy.wait_budget(), Some(Duration::ZERO));
+    /// assert_eq!(policy.newest_first_after(), Some(Duration::from_secs(1)));
+    /// ```
+    #[must_use]
+    pub fn slo_latency(latency: Duration) -> Self {
+        let mut preset = Self::slo(Duration::ZERO);
+        let slo = SloConfig {
+            wait_budget: Duration::ZERO,
+            latency: Some(latency),
+            ..SloConfig::default()
+        };
+        preset.config.decider = Some(DeciderConfig::Slo(slo));
+        preset
     }
 
     /// Ours for a heap of work: more workers for as long as more gets done.

@@ -8,6 +8,7 @@ mod backoff;
 mod config;
 mod crew;
 mod rules;
+mod turn;
 mod waiting;
 
 pub use answer::{Counts, Expiry, Next, Order, Placement, Setback};
@@ -15,4 +16,5 @@ pub use backoff::{BACKOFF_MAX, BACKOFF_MIN};
 pub use config::RosterConfig;
 pub use crew::WorkerId;
 pub use rules::Roster;
+pub use turn::Turn;
 pub use waiting::{Spread, Waiting};

@@ -46,6 +46,10 @@ pub trait Resizable: Send + Sync {
     /// has nothing to do here.
     fn set_wait_budget(&self, _wait_budget: Duration) {}
 
+    /// Serves the newest first while the oldest task has waited for longer than this, from now on;
+    /// `None`: the oldest first, always. What has no line of its own has nothing to do here.
+    fn set_newest_first_after(&self, _after: Option<Duration>) {}
+
     /// Lets a worker above the floor go when it was idle for so long, from now on. What does not
     /// let go by itself has nothing to do here.
     fn set_idle_time(&self, _idle_time: Duration) {}

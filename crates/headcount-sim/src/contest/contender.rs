@@ -47,6 +47,8 @@ enum Kind {
     PeerWithDeadlines(Preset),
     /// Hires on demand up to the true knee.
     Told,
+    /// The same in a pool that serves the newest first where the oldest are late, as ours does.
+    ToldNewestFirst,
     /// A fixed number of workers, the best in hindsight.
     Static,
 }
@@ -84,6 +86,7 @@ impl Contender {
         }
         if regime.has_knee() {
             all.push(Self::new("told", Kind::Told));
+            all.push(Self::new("told+newest", Kind::ToldNewestFirst));
         }
         all.push(Self::new("static", Kind::Static));
         if regime == Regime::Overload {
@@ -118,21 +121,19 @@ impl Contender {
 
     /// Whether it is told what no live pool knows.
     pub(super) fn knows_knee(&self) -> bool {
-        self.kind == Kind::Told
+        matches!(self.kind, Kind::Told | Kind::ToldNewestFirst)
     }
 
     /// The policy, within these bounds.
     fn policy(&self, promise: Promise, max: u32) -> PolicyConfig {
-        // Of a promised latency nobody knows beforehand how much the job itself will take, so ours
-        // spends nothing of it waiting.
-        let (wait, wait_of_peers) = match promise {
-            Promise::Wait(wait) => (wait, wait),
-            Promise::Latency(latency) => (Duration::ZERO, latency / WAIT_PART),
+        let wait_of_peers = match promise {
+            Promise::Wait(wait) => wait,
+            Promise::Latency(latency) => latency / WAIT_PART,
         };
         let written = match &self.kind {
-            Kind::Slo => Preset::slo(wait).config(),
+            Kind::Slo => slo(promise).config(),
             Kind::SloWithBrake => {
-                let mut config = Preset::slo(wait).config();
+                let mut config = slo(promise).config();
                 config.guards.health = Some(HealthBrake::default());
                 config
             }
@@ -140,7 +141,7 @@ impl Contender {
                 promised(preset.config().with_times_divided_by(*tempo), wait_of_peers)
             }
             Kind::PeerWithDeadlines(preset) => preset.config(),
-            Kind::Told => PolicyConfig {
+            Kind::Told | Kind::ToldNewestFirst => PolicyConfig {
                 tick: Some(Duration::from_millis(100)),
                 ..Preset::on_demand().config()
             },
@@ -181,6 +182,9 @@ impl Contender {
             }
             _ => None,
         };
+        if self.kind == Kind::ToldNewestFirst {
+            pool.newest_first_after = newest_first_after(promise);
+        }
         PoolSetup {
             promise,
             spawn_delay,
@@ -191,6 +195,20 @@ impl Contender {
             ..pool
         }
     }
+}
+
+/// Ours, told what was promised.
+fn slo(promise: Promise) -> Preset {
+    match promise {
+        Promise::Wait(wait) => Preset::slo(wait),
+        Promise::Latency(latency) => Preset::slo_latency(latency),
+    }
+}
+
+/// When ours serves the newest first.
+fn newest_first_after(promise: Promise) -> Option<Duration> {
+    let policy = Policy::check(&slo(promise).config(), 1);
+    policy.expect("the preset is right").newest_first_after()
 }
 
 /// Tells the one peer that goes by a wait how long it may be.

@@ -4,10 +4,11 @@ use std::fmt;
 use std::time::Duration;
 
 use headcount_core::Timestamp;
-use headcount_core::roster::Waiting;
+use headcount_core::roster::{Turn, Waiting};
 
 use super::budget::Purse;
 use super::pool::Pool;
+use super::setup::PoolSetup;
 
 /// What the ends of jobs may be rounded by, all in all.
 const ROUNDING: Duration = Duration::from_micros(1);
@@ -68,7 +69,8 @@ pub(super) fn broken(pool: &Pool, before: Before, now: Timestamp, slowness: f64)
         .or_else(|| conservation(pool))
         .or_else(|| starvation(pool, now))
         .or_else(|| staffing(pool, now))
-        .or_else(|| order(pool, slowness))
+        .or_else(|| order(pool, now))
+        .or_else(|| speed(pool, slowness))
 }
 
 /// `min <= floor <= ceiling <= max`, unless a budget grants less than the minimum.
@@ -168,11 +170,18 @@ fn staffing(pool: &Pool, now: Timestamp) -> Option<String> {
         .then(|| "the alarm is not set to the next look of the roster".to_owned())
 }
 
-/// The oldest goes first, at the speed that the world leaves, and nobody skips any work.
-fn order(pool: &Pool, slowness: f64) -> Option<String> {
-    if pool.line.submitted(0).is_some_and(|oldest| oldest < pool.work.newest()) {
-        return Some("a job was begun before an older one".to_owned());
-    }
+/// The oldest goes first, unless it has waited for so long that the newest do.
+fn order(pool: &Pool, now: Timestamp) -> Option<String> {
+    let oldest = pool.line.submitted(0).filter(|oldest| *oldest < pool.work.newest())?;
+    let PoolSetup { newest_first_after, expire_after, .. } = pool.setup;
+    let is_passed_over = Turn::of(newest_first_after, now.since(oldest)) == Turn::Newest;
+    // The one that was passed over may have been dropped since.
+    let was_another = newest_first_after.is_some() && expire_after.is_some();
+    (!is_passed_over && !was_another).then(|| "a job was begun before an older one".to_owned())
+}
+
+/// Jobs go at the speed that the world leaves, and nobody skips any work.
+fn speed(pool: &Pool, slowness: f64) -> Option<String> {
     if 1e-9 < (pool.work.slowness() - slowness).abs() {
         return Some(format!("jobs are slowed {} times, not {slowness}", pool.work.slowness()));
     }

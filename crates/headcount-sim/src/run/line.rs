@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use headcount_core::Timestamp;
-use headcount_core::roster::Waiting;
+use headcount_core::roster::{Turn, Waiting};
 
 use crate::load::Job;
 
@@ -31,8 +31,22 @@ impl Line {
         self.0.push_back(queued);
     }
 
-    pub(super) fn pop(&mut self) -> Option<Queued> {
-        self.0.pop_front()
+    /// Takes the one whose turn it is.
+    pub(super) fn pop(
+        &mut self,
+        now: Timestamp,
+        newest_first_after: Option<Duration>,
+    ) -> Option<Queued> {
+        let oldest_waited = now.since(self.0.front()?.since);
+        match Turn::of(newest_first_after, oldest_waited) {
+            Turn::Oldest => self.0.pop_front(),
+            Turn::Newest => self.0.pop_back(),
+        }
+    }
+
+    /// Takes all of them, oldest first.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Queued> + use<> {
+        std::mem::take(&mut self.0).into_iter()
     }
 
     pub(super) fn len(&self) -> u64 {

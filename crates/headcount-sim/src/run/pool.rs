@@ -234,7 +234,8 @@ impl Pool {
     fn follow(&mut self, worker: WorkerId, next: Next, now: Timestamp) {
         match next {
             Next::Take => {
-                let queued = self.line.pop().expect("the roster was told that one waits");
+                let queued = self.line.pop(now, self.setup.newest_first_after);
+                let queued = queued.expect("the roster was told that one waits");
                 self.begin(worker, queued, now);
             }
             Next::Park { .. } => {}
@@ -342,8 +343,7 @@ impl Pool {
     pub(super) fn close(&mut self, now: Timestamp) {
         self.count(now);
         let most = self.setup.promise.span();
-        let waiting = std::iter::from_fn(|| self.line.pop()).collect::<Vec<_>>();
-        for queued in waiting {
+        for queued in self.line.drain() {
             self.books.late += u64::from(most < now.since(queued.job.at));
             self.waited(&queued, now);
         }

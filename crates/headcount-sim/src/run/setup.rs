@@ -121,6 +121,8 @@ pub struct PoolSetup {
     pub queue_len_max: Option<u64>,
     /// After how long a waiting job is dropped. Never by default.
     pub expire_after: Option<Duration>,
+    /// How long the oldest may wait before the newest go first. As the policy has it, by default.
+    pub newest_first_after: Option<Duration>,
     /// Which of the downstreams its jobs call.
     pub downstream: Option<usize>,
     /// Which of the hosts it runs on.
@@ -146,6 +148,7 @@ impl PoolSetup {
                 idle_time: policy.idle_time().unwrap_or(spawn_cost),
                 ..policy.roster()
             },
+            newest_first_after: policy.newest_first_after(),
             policy,
             jobs,
             spawn_delay: Duration::from_micros(100),

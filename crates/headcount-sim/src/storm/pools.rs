@@ -24,6 +24,9 @@ pub(super) fn pool(index: usize, span: Duration, setup: &Setup, dice: &mut Dice)
         promise: if dice.happens(0.5) { Promise::Wait(limit) } else { Promise::Latency(limit) },
         queue_len_max: dice.maybe(0.4, |dice| 1 + dice.one_of(100) as u64),
         expire_after: dice.maybe(0.4, |dice| Duration::from_secs_f64(dice.between(0.001, 10.0))),
+        newest_first_after: pool
+            .newest_first_after
+            .or_else(|| dice.maybe(0.3, |dice| Duration::from_secs_f64(dice.between(0.001, 5.0)))),
         downstream: one_of(setup.downstreams.len(), dice),
         host: one_of(setup.hosts.len(), dice),
         tick_min: Duration::from_secs_f64(dice.sometimes(0.01, 5.0)),

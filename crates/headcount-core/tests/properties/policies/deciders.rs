@@ -73,12 +73,18 @@ fn combine() -> impl Strategy<Value = Combine> {
 
 fn slo(taste: Taste) -> impl Strategy<Value = SloConfig> {
     let trusted = prop_oneof![8 => 1_u32..40, 1 => Just(u32::MAX), 1 => Just(64)];
-    (span(), trusted, number(taste, factor()), number(taste, factor())).prop_map(
-        |(wait_budget, trust_start, trust_factor, inflation_max)| SloConfig {
-            wait_budget,
-            trust_start,
-            trust_factor,
-            inflation_max,
+    let latency = prop::option::weighted(0.3, lasting(taste));
+    let promise = (span(), latency, any::<bool>());
+    (promise, trusted, number(taste, factor()), number(taste, factor())).prop_map(
+        |((wait_budget, latency, newest_first), trust_start, trust_factor, inflation_max)| {
+            SloConfig {
+                wait_budget,
+                latency,
+                newest_first,
+                trust_start,
+                trust_factor,
+                inflation_max,
+            }
         },
     )
 }

@@ -65,6 +65,16 @@ static SLO: Section = Section {
     fields: &[
         Field::of("wait_budget", Kind::Span(Zero::Allowed), "How long a task may wait."),
         Field::of(
+            "latency",
+            Kind::Span(Zero::Refused),
+            "How long a task may take from its submission to its end, where that was promised.",
+        ),
+        Field::of(
+            "newest_first",
+            Kind::Flag,
+            "Whether the newest tasks go first while the oldest is late.",
+        ),
+        Field::of(
             "trust_start",
             Kind::Count(1, u32::MAX as u64),
             "The workers that are trusted before anything was measured.",

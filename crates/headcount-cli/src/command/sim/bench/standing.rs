@@ -8,7 +8,8 @@ pub(super) enum Role {
     /// Of this project.
     Ours,
     /// Knows what no live pool knows: the knee, or the future; or a rule of another system in a
-    /// pool of ours, which drops jobs whose time is over as no pool of theirs does.
+    /// pool of ours, which drops jobs whose time is over, or serves the newest first, as no pool
+    /// of theirs does.
     Reference,
     /// A rule of another system.
     Peer,
@@ -18,7 +19,7 @@ impl Role {
     pub(super) fn of(policy: &str) -> Self {
         match policy {
             "slo" | "slo+health" => Self::Ours,
-            "told" | "static" | "on_demand+deadlines" => Self::Reference,
+            "told" | "told+newest" | "static" | "on_demand+deadlines" => Self::Reference,
             _ => Self::Peer,
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use headcount_sim::load::{Arrivals, Sizes};
 
-use super::world::{Knee, KneeChange};
+use super::world::{Knee, KneeChange, NewestFirst};
 use super::{arrivals, numbers, sizes};
 use crate::command::duration;
 
@@ -86,6 +86,11 @@ pub(in crate::command::sim) struct Arguments {
     /// A job that has waited for so long is dropped.
     #[arg(long, value_name = "SPAN", value_parser = duration::parse, help_heading = "World")]
     pub(super) expire_after: Option<Duration>,
+    /// The newest jobs go first while the oldest has waited for longer; without it as the policy
+    /// has it: `slo` when the oldest is late, all others never.
+    #[arg(long, value_name = "SPAN|never", value_parser = NewestFirst::parse)]
+    #[arg(help_heading = "World")]
+    pub(super) newest_first_after: Option<NewestFirst>,
 
     /// Checks every rule after every event.
     #[arg(long, help_heading = "Output")]

@@ -74,6 +74,10 @@ fn pool(name: &str, arguments: &Arguments, jobs: &Arc<[Job]>) -> Result<PoolSetu
         spawn_cost: arguments.spawn_cost,
         queue_len_max: arguments.queue_limit,
         expire_after: arguments.expire_after,
+        newest_first_after: match arguments.newest_first_after {
+            Some(written) => written.after(),
+            None => pool.newest_first_after,
+        },
         ..pool
     })
 }
@@ -147,18 +151,16 @@ fn fixed(workers: &str) -> Result<PolicyConfig, Stop> {
 
 /// A preset, told the wait that is allowed, and quicker where a number stands behind a stroke.
 fn from_preset(name: &str, arguments: &Arguments) -> Result<PolicyConfig, Stop> {
-    // Of a promised latency nobody knows beforehand how much the job itself will take, so ours
-    // spends nothing of it waiting.
-    let (wait, wait_of_erlang) = match promise(arguments) {
-        Promise::Wait(wait) => (wait, wait),
-        Promise::Latency(latency) => (Duration::ZERO, latency / WAIT_PART),
+    let (slo, wait_of_erlang) = match promise(arguments) {
+        Promise::Wait(wait) => (Preset::slo(wait), wait),
+        Promise::Latency(latency) => (Preset::slo_latency(latency), latency / WAIT_PART),
     };
     let (base, tempo) = match name.split_once('/') {
         None => (name, 1.0),
         Some((base, text)) => (base, tempo(text)?),
     };
     let config = match base {
-        "slo" => Preset::slo(wait).config(),
+        "slo" => slo.config(),
         base => preset(base)?.config(),
     };
     let mut config = config.with_times_divided_by(tempo);

@@ -43,6 +43,29 @@ impl KneeChange {
     }
 }
 
+/// From which wait of the oldest on the newest go first, if ever.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum NewestFirst {
+    After(Duration),
+    Never,
+}
+
+impl NewestFirst {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "never" => Ok(Self::Never),
+            span => duration::parse(span).map(Self::After),
+        }
+    }
+
+    pub(super) fn after(self) -> Option<Duration> {
+        match self {
+            Self::After(after) => Some(after),
+            Self::Never => None,
+        }
+    }
+}
+
 fn workers_of(text: &str) -> Result<f64, String> {
     let workers = number(text).ok().filter(|workers| 1.0 <= *workers);
     workers.ok_or_else(|| format!("{text:?} is no knee; write a number of workers, as in 40"))
@@ -79,6 +102,14 @@ mod tests {
     use headcount_core::{Policy, Preset};
 
     use super::*;
+
+    #[test]
+    fn the_newest_go_first_after_a_span_or_never() {
+        let second = Duration::from_secs(1);
+        assert_eq!(NewestFirst::parse("1s").map(NewestFirst::after), Ok(Some(second)));
+        assert_eq!(NewestFirst::parse("never").map(NewestFirst::after), Ok(None));
+        assert!(NewestFirst::parse("sometimes").is_err());
+    }
 
     #[test]
     fn a_knee_is_a_number_and_may_crowd() {

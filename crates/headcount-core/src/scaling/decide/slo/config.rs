@@ -1,4 +1,4 @@
-//! What may be set of `slo`: one number, and three that hardly ever.
+//! What may be set of `slo`: what was promised, and four things that hardly ever.
 
 use std::time::Duration;
 
@@ -20,6 +20,13 @@ use crate::policy::Inspection;
 pub struct SloConfig {
     /// How long a task may wait. Default: 100 ms.
     pub wait_budget: Duration,
+    /// How long a task may take from its submission to its end, where that is what was promised.
+    /// What the task itself takes is not known beforehand, so nothing of it should be spent waiting:
+    /// the wait budget is 0 then. Default: nothing was promised.
+    pub latency: Option<Duration>,
+    /// Whether the newest tasks go first while the oldest cannot be in time any more: when it has
+    /// waited for longer than the budget, or for half of the promised latency. Default: yes.
+    pub newest_first: bool,
     /// The workers that are trusted before anything was measured. Default: 64.
     pub trust_start: u32,
     /// How far beyond what worked the pool may go, as a factor. Default: 2.
@@ -33,6 +40,8 @@ impl Default for SloConfig {
     fn default() -> Self {
         Self {
             wait_budget: Duration::from_millis(100),
+            latency: None,
+            newest_first: true,
             trust_start: 64,
             trust_factor: 2.0,
             inflation_max: 1.3,
@@ -50,9 +59,24 @@ impl SloConfig {
                 inspection.fault(field, factor, "a finite factor above 1 is needed");
             }
         }
-        if self.wait_budget.is_zero() {
+        if self.latency.is_some_and(|latency| latency.is_zero()) {
+            inspection.fault("latency", 0, "no task is done in no time; write a span above 0");
+        }
+        if self.wait_budget.is_zero() && self.latency.is_none() {
             inspection.hint("wait_budget", "0 hires for every task that finds nobody free");
         }
+    }
+
+    /// How long the oldest may wait before the newest go first. `None`: for ever.
+    #[must_use]
+    pub fn newest_first_after(&self) -> Option<Duration> {
+        let after = match self.latency {
+            // The other half is for the task itself.
+            Some(latency) => latency / 2,
+            None => self.wait_budget,
+        };
+        // Without a promise nobody is late.
+        Some(after).filter(|after| self.newest_first && !after.is_zero())
     }
 
     /// Builds the decider.
