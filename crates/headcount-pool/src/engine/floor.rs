@@ -1,13 +1,16 @@
 //! What submitters and workers share without a lock.
 
+use std::time::Duration;
+
 use crossbeam_utils::CachePadded;
 
-use headcount_core::roster::Spread;
+use headcount_core::roster::{Spread, Turn};
 use headcount_core::{Clock, Timestamp};
 
+use super::aside::Aside;
 use super::door::Door;
 use super::line::Line;
-use super::notice::{Notice, QUICK, REPORT, ROOM, SHARED, SUMMON, TINY};
+use super::notice::{LATE, Notice, QUICK, REPORT, ROOM, SHARED, SUMMON, TINY};
 use super::stamps::{SAMPLE, Stamps};
 use crate::clock::Monotonic;
 use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
@@ -41,6 +44,9 @@ impl Stamp {
 const SAMPLE_TIMES: u32 = 16;
 const _: () = assert!(SAMPLE == SAMPLE_TIMES as u64, "a sample stands for those it was taken of");
 
+/// The newest never go first.
+const NEVER: u64 = u64::MAX;
+
 /// Where as many as this wait, the clock is read for each of so many tasks, tiny or not.
 const SAMPLE_FROM: u64 = 256;
 /// Where as many as this wait, their submitters let others run now and then.
@@ -55,6 +61,9 @@ pub(crate) struct Floor<W> {
     pub(crate) notice: Notice,
     pub(crate) clock: Monotonic,
     stamps: Stamps,
+    aside: Aside<W>,
+    /// From which wait of the oldest on the newest go first, in nanoseconds.
+    late_after: AtomicU64,
     /// Workers that were sent for a task and have not looked for one yet.
     pub(crate) en_route: CachePadded<AtomicU32>,
     /// Workers that are awake and whose tasks are short.
@@ -80,6 +89,8 @@ impl<W: Send> Floor<W> {
             notice: Notice::default(),
             clock: Monotonic::new(),
             stamps: Stamps::new(len_max),
+            aside: Aside::default(),
+            late_after: AtomicU64::new(NEVER),
             en_route: CachePadded::new(AtomicU32::new(0)),
             short: CachePadded::new(AtomicU32::new(0)),
             stalled: AtomicU32::new(0),
@@ -167,14 +178,37 @@ impl<W: Send> Floor<W> {
         0 < self.stalled.load(Ordering::Relaxed)
     }
 
+    /// From which wait of the oldest on the newest go first. `None`: never.
+    pub(crate) fn set_newest_first_after(&self, after: Option<Duration>) {
+        let nanos = after.and_then(|after| u64::try_from(after.as_nanos()).ok());
+        self.late_after.store(nanos.unwrap_or(NEVER), Ordering::Relaxed);
+    }
+
+    /// The oldest that waited was taken, and had waited for so long.
+    pub(crate) fn oldest_waited(&self, waited: Duration) {
+        let after = self.late_after.load(Ordering::Relaxed);
+        let after = (after != NEVER).then(|| Duration::from_nanos(after));
+        if Turn::of(after, waited) == Turn::Newest {
+            self.notice.raise(LATE);
+        }
+    }
+
     /// Takes the next task for a worker, and says whether there was one. If not, one may wait all
     /// the same: it was let in and is not here yet. Then whoever brings it gets a moment.
     pub(crate) fn next(&self, hand: &mut Option<Entry<W>>) -> bool {
-        let found = self.line.pop(hand);
+        let found = match self.notice.read() & LATE == 0 {
+            true => self.line.pop(hand),
+            false => self.pop_newest(hand),
+        };
         if !found && 0 < self.queued() {
             crate::sync::yield_now();
         }
         found
+    }
+
+    #[cold]
+    fn pop_newest(&self, hand: &mut Option<Entry<W>>) -> bool {
+        self.aside.pop_newest(&self.line, self.in_line(), &self.notice, hand)
     }
 
     /// Looks for the next task a few times more, and says whether there may be one. So many workers
@@ -209,14 +243,15 @@ impl<W: Send> Floor<W> {
         0 < self.queued()
     }
 
-    /// Takes a task out of the line for somebody who is not a worker.
+    /// Takes the oldest task out of the line for somebody who is not a worker.
     pub(crate) fn take_out(&self) -> Option<Entry<W>> {
         let mut hand = None;
-        // What was let in and is not here yet, its submitter is about to bring.
-        while !self.next(&mut hand) {
+        while !self.aside.pop_oldest(&self.notice, &mut hand) && !self.line.pop(&mut hand) {
             if self.queued() == 0 {
                 return None;
             }
+            // What was let in and is not here yet, its submitter is about to bring.
+            crate::sync::yield_now();
         }
         self.taken_by_others.fetch_add(1, Ordering::AcqRel);
         hand
@@ -229,12 +264,18 @@ impl<W: Send> Floor<W> {
     /// The newest `count` tasks that wait, as the roster sees them.
     pub(crate) fn newest(&self, count: u64, now: Timestamp) -> Spread {
         let admitted = self.door.admitted();
-        let oldest = self.stamps.submitted(admitted.saturating_sub(count), admitted);
+        let in_order = self.stamps.submitted(admitted.saturating_sub(count), admitted);
+        let oldest = self.aside.oldest().unwrap_or(in_order);
         Spread { queued: count, oldest: oldest.min(now), newest: now }
     }
 
     /// How many wait.
     pub(crate) fn queued(&self) -> u64 {
+        // In this order: who goes from the line to those passed over meanwhile is counted twice.
+        self.in_line() + self.aside.len()
+    }
+
+    fn in_line(&self) -> u64 {
         self.line.len(|| self.door.admitted())
     }
 }

@@ -15,7 +15,7 @@ use loom::thread;
 
 use super::desk::Standing;
 use super::machine::{Engine, Settings};
-use super::notice::REPORT;
+use super::notice::{LATE, REPORT};
 use super::{Badge, Fate, Kind, Shut, Signal, WorkerHooks};
 use crate::event::Events;
 use crate::park::Parker;
@@ -196,6 +196,8 @@ fn check_unaided(shape: Shape, model: impl Fn(&Arc<Engine<Model>>) -> u32 + Send
 fn check(shape: Shape, model: impl Fn(&Arc<Engine<Model>>) -> u32 + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = builder.preemption_bound.or(Some(shape.preemptions_max));
+    // Steps of one run. The longest story takes just over the thousand that there are by default.
+    builder.max_branches = 2_000;
     builder.check(move || {
         let engine = Arc::new(engine(shape));
         engine.visit(1, |_, _, _| ());
@@ -243,6 +245,16 @@ fn submit(engine: &Arc<Engine<Model>>) -> bool {
 #[test]
 fn a_task_finds_the_worker_that_just_parks() {
     check_unaided(ONE, |engine| {
+        assert!(submit(engine));
+        assert!(submit(engine));
+        2
+    });
+}
+
+#[test]
+fn a_worker_parks_only_when_nobody_is_passed_over() {
+    check_unaided(ONE, |engine| {
+        engine.floor.notice.raise(LATE);
         assert!(submit(engine));
         assert!(submit(engine));
         2

@@ -2,6 +2,7 @@
 //!
 #![doc = include_str!("README.md")]
 
+mod aside;
 mod badge;
 mod desk;
 mod door;

@@ -16,6 +16,8 @@ pub(crate) const QUICK: u32 = 1 << 3;
 pub(crate) const TINY: u32 = 1 << 4;
 /// One worker alone was too slow for tasks that seem tiny.
 pub(crate) const SHARED: u32 = 1 << 5;
+/// Those who wait are late: the newest go first.
+pub(crate) const LATE: u32 = 1 << 6;
 
 /// The flags that are up.
 #[derive(Debug, Default)]

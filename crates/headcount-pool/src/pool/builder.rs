@@ -100,6 +100,7 @@ pub struct Builder<K: Kind> {
     queue_len_max: u64,
     overflow: Overflow,
     wait_budget: Duration,
+    newest_first_after: Option<Duration>,
     idle_time: Duration,
     keep_share: Option<f64>,
     compensate_max: u32,
@@ -128,6 +129,7 @@ impl<K: Kind> Builder<K> {
             queue_len_max: Self::QUEUE_LEN_MAX,
             overflow: Overflow::default(),
             wait_budget: Duration::ZERO,
+            newest_first_after: None,
             idle_time: Duration::from_secs(1),
             keep_share: None,
             compensate_max: 64,
@@ -180,6 +182,17 @@ impl<K: Kind> Builder<K> {
     /// How long a task may wait before a worker is hired for it. 0 by default: at once.
     pub fn wait_budget(mut self, wait_budget: Duration) -> Self {
         self.wait_budget = wait_budget;
+        self
+    }
+
+    /// The newest tasks go first while the oldest has waited for longer than this. Never by default.
+    ///
+    /// Where more comes than can be done, first in first out makes every task as late as the oldest.
+    /// This way most are served at once, and those that are late anyway when nothing newer waits;
+    /// how long they wait then has no bound but the end of the overload. Under an autoscaler its
+    /// policy says so, see [`set_newest_first_after`](PoolHandle::set_newest_first_after).
+    pub fn newest_first_after(mut self, newest_first_after: Duration) -> Self {
+        self.newest_first_after = Some(newest_first_after);
         self
     }
 
@@ -311,7 +324,9 @@ impl<K: Kind> Builder<K> {
             events: Events::new(self.on_event),
             panic_policy: self.panic_policy,
         };
-        Engine::new(kind, settings, Line::new(self.queue_len_max, self.order))
+        let engine = Engine::new(kind, settings, Line::new(self.queue_len_max, self.order));
+        engine.floor.set_newest_first_after(self.newest_first_after);
+        engine
     }
 }
 

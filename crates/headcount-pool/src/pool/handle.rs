@@ -79,6 +79,14 @@ impl<K: Kind> PoolHandle<K> {
         self.engine.set_wait_budget(wait_budget);
     }
 
+    /// Serves the newest tasks first while the oldest has waited for longer than this, from now on;
+    /// `None`: the oldest first. Those passed over so far are served as before until none is left.
+    ///
+    /// A scaler sets it by its policy: `slo` by what it promises, all others to `None`.
+    pub fn set_newest_first_after(&self, after: Option<Duration>) {
+        self.engine.floor.set_newest_first_after(after);
+    }
+
     /// Lets a worker above the floor go when it was idle for so long, from now on.
     pub fn set_idle_time(&self, idle_time: Duration) {
         self.engine.set_idle_time(idle_time);
@@ -254,6 +262,10 @@ impl<K: Kind> Resizable for PoolHandle<K> {
 
     fn set_wait_budget(&self, wait_budget: Duration) {
         PoolHandle::set_wait_budget(self, wait_budget);
+    }
+
+    fn set_newest_first_after(&self, after: Option<Duration>) {
+        PoolHandle::set_newest_first_after(self, after);
     }
 
     fn set_idle_time(&self, idle_time: Duration) {

@@ -101,7 +101,9 @@ impl<'a, K: Kind> Shift<'a, K> {
             None => self.begins_at(self.engine.now()),
         };
         if let Some((submitted, times)) = stamp.read() {
-            self.counter.waited(began.since(submitted), times);
+            let waited = began.since(submitted);
+            self.counter.waited(waited, times);
+            self.engine.floor.oldest_waited(waited);
         }
         began
     }

@@ -343,7 +343,7 @@ impl Inner {
         }
     }
 
-    /// The wait budget and the bounds of a policy hold at once.
+    /// The wait budget, the order of the line and the bounds of a policy hold at once.
     pub(super) fn obey(&self, policy: &Policy, mode: Mode) {
         if !mode.applies() {
             return;
@@ -351,6 +351,8 @@ impl Inner {
         if let Some(wait_budget) = policy.wait_budget() {
             self.resizable.set_wait_budget(wait_budget);
         }
+        // Always: whoever promised something before does not any more.
+        self.resizable.set_newest_first_after(policy.newest_first_after());
         if let Some(idle_time) = policy.idle_time() {
             self.resizable.set_idle_time(idle_time);
         }

@@ -72,6 +72,41 @@ fn a_policy_that_says_how_long_workers_idle_is_obeyed() {
     until("one worker", || workers("pond-") == 1);
 }
 
+/// In which order a pool of one worker serves three tasks that have waited for longer than 5 ms.
+fn served(pool: &ThreadPool) -> Vec<u32> {
+    let (told, heard) = mpsc::channel();
+    let gate = Arc::new(Barrier::new(2));
+    let at_gate = Arc::clone(&gate);
+    let blocks = move || drop(at_gate.wait());
+    pool.spawn(blocks).expect("there is room");
+    until("the worker is at the gate", || pool.snapshot().busy == 1);
+    for number in 1..=3 {
+        let told = told.clone();
+        pool.spawn(move || told.send(number).expect("somebody listens")).expect("there is room");
+    }
+    let late = Duration::from_millis(10);
+    until("they are late", || pool.snapshot().oldest_wait.is_some_and(|wait| late < wait));
+    gate.wait();
+    heard.iter().take(3).collect()
+}
+
+#[test]
+fn the_newest_go_first_where_a_policy_promised_less_and_not_under_another() {
+    let (driver, _clock) = by_hand();
+    let pool = ThreadPool::builder().workers(1).build().expect("no fault");
+    let one = headcount::PolicyConfig {
+        workers_min: Some(1),
+        workers_max: Some(1),
+        ..Default::default()
+    };
+    let policy = |preset: Preset| one.clone().or(preset.config());
+    let slo = policy(Preset::slo(Duration::from_millis(5)));
+    let scaler = Scaler::of(pool.handle()).policy(slo).driver(&driver).start().expect("no fault");
+    assert_eq!(served(&pool), [1, 3, 2], "that the first is late is seen when it is taken");
+    scaler.set_policy(policy(Preset::gopipe())).expect("no fault");
+    assert_eq!(served(&pool), [1, 2, 3]);
+}
+
 #[test]
 fn a_full_pool_calls_the_driver_before_its_time() {
     let (driver, clock) = by_hand();

@@ -22,6 +22,8 @@ mod failures;
 #[path = "../lifetime.rs"]
 mod lifetime;
 
+#[path = "../turns.rs"]
+mod turns;
 #[path = "../truth.rs"]
 mod truth;
 
