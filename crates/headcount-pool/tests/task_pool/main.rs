@@ -5,6 +5,7 @@ mod stage;
 
 mod work;
 mod outcomes;
+mod own_line;
 mod nesting;
 mod policies;
 mod lifetime;
