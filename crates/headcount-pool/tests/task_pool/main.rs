@@ -6,6 +6,7 @@ mod stage;
 mod work;
 mod outcomes;
 mod own_line;
+mod many;
 mod nesting;
 mod policies;
 mod lifetime;
