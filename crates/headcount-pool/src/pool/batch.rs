@@ -84,8 +84,8 @@ impl<K: Kind> PoolHandle<K> {
     /// Runs each of `tasks` on a worker, and returns handles to their results, in that order.
     ///
     /// Like [`spawn_all`](Self::spawn_all) it takes one look at the door and one at the notice for
-    /// all that there is room for, and may block the thread where there is none: inside of a runtime
-    /// use [`submit_all_async`](Self::submit_all_async).
+    /// all that there is room for, and may block the thread where there is none: inside of a
+    /// runtime use [`submit_all_async`](Self::submit_all_async).
     ///
     /// ```
     /// use headcount_pool::ThreadPool;

@@ -31,8 +31,8 @@ pub type TaskPool = Pool<Tasks>;
 /// As many futures are under way as there are workers. A task of the pool that hands it another and
 /// finds the line full lends it its own place, if it awaits
 /// ([`spawn_async`](crate::PoolHandle::spawn_async)), and gets it back if it does not
-/// ([`spawn`](crate::PoolHandle::spawn)): so a task that hands over a thousand does not let more run
-/// than the ceiling allows.
+/// ([`spawn`](crate::PoolHandle::spawn)): so a task that hands over a thousand does not let more
+/// run than the ceiling allows.
 ///
 /// The exception is one that has to be asked for. A future that finds the line full and whose
 /// submitter is to run it ([`Overflow::CallerRuns`](crate::Overflow::CallerRuns)) is run to its end

@@ -62,12 +62,25 @@ impl Peak {
     }
 }
 
-/// Sixty tasks from one, in each of these ways; no more run at once than there are workers.
+/// Hands over all of them at once.
+async fn hand_over<F>(own: &PoolHandle<Tasks>, tasks: impl Iterator<Item = F>)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let mut awaited: Vec<_> = tasks.map(|task| Box::pin(own.spawn_async(task))).collect();
+    poll_fn(|context| {
+        awaited.retain_mut(|handed_over| match handed_over.as_mut().poll(context) {
+            Poll::Ready(answer) => answer.is_err_and(|_| panic!("it is open")),
+            Poll::Pending => true,
+        });
+        if awaited.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+}
+
+/// Sixty tasks from one, singly or six at a time; no more run at once than there are workers.
 #[test]
 fn a_task_that_hands_over_more_than_the_line_holds_keeps_to_the_ceiling() {
-    async fn hand_over(own: &PoolHandle<Tasks>, task: impl Future<Output = ()> + Send + 'static) {
-        own.spawn_async(task).await.expect("open");
-    }
     for (workers, at_once) in [(1, 1), (2, 1), (3, 1), (1, 6), (2, 6)] {
         on_both(|| async move {
             let pool = pool_of(workers, 2);
@@ -75,14 +88,7 @@ fn a_task_that_hands_over_more_than_the_line_holds_keeps_to_the_ceiling() {
             let of_tasks = peak.clone();
             let outer = pool.submit(async move {
                 for round in 0..60 / at_once {
-                    let tasks = (0..at_once).map(|n| of_tasks.task((round + n) % 4));
-                    let mut tasks: Vec<_> =
-                        tasks.map(|task| Box::pin(hand_over(&own, task))).collect();
-                    poll_fn(|context| {
-                        tasks.retain_mut(|task| task.as_mut().poll(context).is_pending());
-                        if tasks.is_empty() { Poll::Ready(()) } else { Poll::Pending }
-                    })
-                    .await;
+                    hand_over(&own, (0..at_once).map(|n| of_tasks.task((round + n) % 4))).await;
                 }
             });
             assert_eq!(outer.expect("open").await, Ok(()));
