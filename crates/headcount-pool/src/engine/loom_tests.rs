@@ -6,6 +6,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use headcount_core::roster::{RosterConfig, WorkerId};
@@ -19,7 +20,9 @@ use super::notice::{LATE, REPORT};
 use super::{Badge, Fate, Kind, Shut, Signal, WorkerHooks};
 use crate::event::Events;
 use crate::park::Parker;
+use crate::pool::{Admission, Bid};
 use crate::sync::{Condvar, Mutex, MutexGuard, lock};
+use crate::{CancelToken, Overflow, Refusal};
 
 /// How often a thread may be interrupted where it could have gone on, in one run of a model.
 ///
@@ -50,6 +53,9 @@ impl Kind for Model {
     type Work = ();
     type Bed = Parker;
     type Hand = ();
+    type Turn = ();
+
+    const RUNS_AT_ONCE: bool = true;
 
     fn open((): &()) -> Result<Self, crate::BuildFault> {
         unreachable!("a model opens its pool by itself")
@@ -78,6 +84,14 @@ impl Kind for Model {
     fn bury((): ()) {}
 
     fn run_here(engine: &Arc<Engine<Self>>, (): ()) {
+        engine.kind.count();
+    }
+
+    fn poll_turn((): &mut (), _context: &Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
+
+    async fn run_inside(engine: &Arc<Engine<Self>>, (): (), (): ()) {
         engine.kind.count();
     }
 
@@ -331,8 +345,8 @@ fn a_pause_that_ends_lets_run_what_came_meanwhile() {
 
 /// Waits for room, and says under which number it was let in.
 fn wait_for_room(engine: &Arc<Engine<Model>>) -> u64 {
-    match engine.admit(crate::Overflow::Wait) {
-        Ok(crate::pool::Admission::Enter(number)) => number,
+    match engine.admit(Bid::new(Overflow::Wait)) {
+        Ok(Admission::Enter(number)) => number,
         other => panic!("{other:?}"),
     }
 }
@@ -367,8 +381,8 @@ fn whoever_waits_for_room_is_released_when_the_pool_closes() {
         assert!(submit(engine));
         let other = thread::spawn({
             let engine = Arc::clone(engine);
-            move || match engine.admit(crate::Overflow::Wait) {
-                Ok(crate::pool::Admission::Enter(number)) => {
+            move || match engine.admit(Bid::new(Overflow::Wait)) {
+                Ok(Admission::Enter(number)) => {
                     engine.put(number, ());
                     1
                 }
@@ -377,5 +391,23 @@ fn whoever_waits_for_room_is_released_when_the_pool_closes() {
         });
         engine.close();
         1 + other.join().expect("no panic")
+    });
+}
+
+/// Nobody makes room, so only its token can call it.
+#[test]
+fn whoever_waits_for_room_hears_its_token() {
+    check(Shape { queue_len_max: 1, ..ONE }, |engine| {
+        engine.visit(0, |desk, _, _| desk.paused = true);
+        assert!(submit(engine));
+        let token = CancelToken::new();
+        let other = thread::spawn({
+            let token = token.clone();
+            move || token.cancel()
+        });
+        let refused = engine.admit(Bid { token: Some(&token), ..Bid::new(Overflow::Wait) });
+        assert_eq!(refused.expect_err("there is no room"), Refusal::Cancelled);
+        other.join().expect("no panic");
+        1
     });
 }

@@ -30,6 +30,7 @@ mod watchdog;
 use std::fmt::Debug;
 use std::io;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use headcount_core::Name;
 use headcount_core::roster::WorkerId;
@@ -69,6 +70,11 @@ pub trait Kind: Debug + Sized + Send + Sync + 'static {
     type Bed: Default + Send + Sync;
     /// What is left of a worker when it has ended.
     type Hand: Send + 'static;
+    /// The turn of a task to run inside of the one that hands it over.
+    type Turn: Default + Send;
+
+    /// Whether a worker can run a task to its end without awaiting it.
+    const RUNS_AT_ONCE: bool;
 
     /// Follows a plan, unless something is missing in it.
     fn open(plan: &Self::Plan) -> Result<Self, BuildFault>;
@@ -96,6 +102,16 @@ pub trait Kind: Debug + Sized + Send + Sync + 'static {
 
     /// Runs a task for its submitter, beside the workers.
     fn run_here(engine: &Arc<Engine<Self>>, work: Self::Work);
+
+    /// Ready when it is its turn to run in the place of the task that is being polled.
+    fn poll_turn(turn: &mut Self::Turn, context: &Context<'_>) -> Poll<()>;
+
+    /// Runs a task for its submitter, who awaits its end.
+    fn run_inside(
+        engine: &Arc<Engine<Self>>,
+        work: Self::Work,
+        turn: Self::Turn,
+    ) -> impl Future<Output = ()> + Send;
 
     /// Does what is left to do with a task for which there is no worker and none can be started.
     fn strand(engine: &Arc<Engine<Self>>, work: Self::Work);

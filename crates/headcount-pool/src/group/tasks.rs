@@ -13,7 +13,7 @@ use crate::engine::Kind;
 use crate::park::Parker;
 use crate::pool::{PoolHandle, Runs};
 use crate::task::{
-    BlocksOn, CancelToken, SubmitError, TaskError, TaskHandle, TaskOptions, Waiting,
+    BlocksOn, CancelToken, Refusal, SubmitError, TaskError, TaskHandle, TaskOptions, Waiting,
 };
 
 /// Tasks that belong together: wait for all of them, take them as they end, or stop at the first
@@ -70,6 +70,9 @@ impl<K: Kind> PoolHandle<K> {
 impl<K: Kind, T> Group<K, T> {
     /// Runs `task` on a worker, as the next of the group.
     ///
+    /// Where the line is full it does as [`spawn`](PoolHandle::spawn) of the pool, which by default
+    /// blocks the thread: inside of a runtime use [`spawn_async`](Self::spawn_async).
+    ///
     /// # Errors
     ///
     /// Hands the task back with the reason when the pool does not take it in.
@@ -77,12 +80,83 @@ impl<K: Kind, T> Group<K, T> {
     where
         K: Runs<F, Output = T>,
     {
-        let options = TaskOptions::new().token(self.token.clone());
-        let herald = || Some(Messenger::new(&self.mailbox, self.spawned));
+        self.spawn_with(TaskOptions::new(), task)
+    }
+
+    /// Runs `task` on a worker, with options, as the next of the group. A token among them stops
+    /// this task alone; the group stops it as well.
+    ///
+    /// # Errors
+    ///
+    /// Hands the task back with the reason when the pool does not take it in.
+    pub fn spawn_with<F>(&mut self, options: TaskOptions, task: F) -> Result<(), SubmitError<F>>
+    where
+        K: Runs<F, Output = T>,
+    {
+        let Some(options) = self.options(options) else { return Err(self.refused(task)) };
+        let herald = herald(&self.mailbox, &mut self.spawned);
         let handle = self.pool.submit_heralded(&options, herald, task)?;
-        self.handles.insert(self.spawned, handle);
-        self.spawned += 1;
+        self.handles.insert(self.spawned - 1, handle);
         Ok(())
+    }
+
+    /// Runs `task` on a worker, as the next of the group, and waits for room without blocking the
+    /// thread, as [`spawn_async`](PoolHandle::spawn_async) of the pool does.
+    ///
+    /// ```
+    /// use headcount_pool::ThreadPool;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(async {
+    /// let pool = ThreadPool::builder().workers(2).queue_len_max(4).build()?;
+    /// let mut squares = pool.group();
+    /// for n in 1..=20 {
+    ///     squares.spawn_async(move || n * n).await?;
+    /// }
+    /// assert_eq!(squares.try_join_async().await?.len(), 20);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).expect("all ran");
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Hands the task back with the reason when the pool does not take it in.
+    pub async fn spawn_async<F>(&mut self, task: F) -> Result<(), SubmitError<F>>
+    where
+        K: Runs<F, Output = T>,
+    {
+        self.spawn_async_with(TaskOptions::new(), task).await
+    }
+
+    /// The same, with options: what they say of a full line is done, and where they say nothing it
+    /// waits. A token among them stops this task alone; the group stops it as well.
+    ///
+    /// # Errors
+    ///
+    /// Hands the task back with the reason when the pool does not take it in.
+    pub async fn spawn_async_with<F>(
+        &mut self,
+        options: TaskOptions,
+        task: F,
+    ) -> Result<(), SubmitError<F>>
+    where
+        K: Runs<F, Output = T>,
+    {
+        let Some(options) = self.options(options) else { return Err(self.refused(task)) };
+        let herald = herald(&self.mailbox, &mut self.spawned);
+        let handle = self.pool.submit_heralded_async(&options, herald, task).await?;
+        self.handles.insert(self.spawned - 1, handle);
+        Ok(())
+    }
+
+    /// The options of one of its tasks, which hears the group's token if it has none of its own.
+    /// `None`: the group has been cancelled.
+    fn options(&self, mut options: TaskOptions) -> Option<TaskOptions> {
+        options.token.get_or_insert_with(|| self.token.clone());
+        (!self.token.is_cancelled()).then_some(options)
+    }
+
+    fn refused<F>(&self, task: F) -> SubmitError<F> {
+        SubmitError { reason: self.pool.refuse(Refusal::Cancelled), task }
     }
 
     /// How many tasks have an outcome that nobody has taken, or none yet.
@@ -100,6 +174,8 @@ impl<K: Kind, T> Group<K, T> {
     /// Stops the tasks that have not begun, and asks the others to.
     pub fn cancel(&self) {
         self.token.cancel();
+        // Those with a token of their own have not heard that one.
+        self.handles.values().for_each(TaskHandle::cancel);
     }
 
     /// Waits for a task that has ended: its index in the order of spawning, and its outcome.
@@ -111,21 +187,29 @@ impl<K: Kind, T> Group<K, T> {
             if self.is_empty() {
                 return None;
             }
-            if let Some(index) = self.mailbox.take_or_watch(&waker) {
-                return self.take(index).map(|handle| (index, handle.join()));
-            }
-            if !self.help(Waiting::Asleep) {
-                let of_group = self.pool.engine().number();
-                blocking_on(|pool| BlocksOn::of(pool, of_group), || parker.park());
+            match self.mailbox.take_or_watch(&waker) {
+                Some(index) => {
+                    if let Some(handle) = self.take(index) {
+                        return Some((index, handle.join()));
+                    }
+                }
+                None if self.help(Waiting::Asleep) => {}
+                None => {
+                    let of_group = self.pool.engine().number();
+                    blocking_on(|pool| BlocksOn::of(pool, of_group), || parker.park());
+                }
             }
         }
     }
 
     /// The same, without blocking the thread.
     pub async fn next_ended_async(&mut self) -> Option<(usize, Result<T, TaskError>)> {
-        let index = poll_fn(|context| self.poll_index(context)).await?;
-        let handle = self.take(index)?;
-        Some((index, handle.await))
+        loop {
+            let index = poll_fn(|context| self.poll_index(context)).await?;
+            if let Some(handle) = self.take(index) {
+                return Some((index, handle.await));
+            }
+        }
     }
 
     fn poll_index(&mut self, context: &Context<'_>) -> Poll<Option<usize>> {
@@ -188,6 +272,8 @@ impl<K: Kind, T> Group<K, T> {
         results.finish()
     }
 
+    /// `None`: it ran inside of a [`spawn_async`](Self::spawn_async) that was dropped, and nobody
+    /// has a handle to it.
     fn take(&mut self, index: usize) -> Option<TaskHandle<T>> {
         self.handles.remove(&index)
     }
@@ -198,6 +284,16 @@ impl<K: Kind, T> Group<K, T> {
         // What was passed over has begun, or cannot be helped from here.
         self.helped = next.map_or(self.spawned, |(index, _)| index + 1);
         next.is_some()
+    }
+}
+
+/// Whoever announces the end of the next task. Called for when that has been let in, and only then
+/// is it one of the group.
+fn herald(mailbox: &Arc<Mailbox>, spawned: &mut usize) -> impl FnOnce() -> Option<Messenger> {
+    || {
+        let index = *spawned;
+        *spawned += 1;
+        Some(Messenger::new(mailbox, index))
     }
 }
 

@@ -7,7 +7,7 @@ use super::handle::PoolHandle;
 use super::submit::{Runs, Spawns};
 use crate::engine::Kind;
 use crate::sync::atomic::Ordering;
-use crate::task::{Refusal, SubmitError, TaskHandle};
+use crate::task::{Refusal, SubmitError, TaskHandle, TaskOptions};
 
 /// How the tasks of a batch become work.
 pub(super) trait Batch<K: Kind, F> {
@@ -16,6 +16,9 @@ pub(super) trait Batch<K: Kind, F> {
 
     /// Hands over one by itself, whatever that takes.
     fn hand_over(&mut self, task: F) -> Result<(), SubmitError<F>>;
+
+    /// The same, without blocking the thread.
+    async fn hand_over_async(&mut self, task: F) -> Result<(), SubmitError<F>>;
 }
 
 /// Nobody hears of their results.
@@ -30,6 +33,10 @@ impl<F, K: Spawns<F>> Batch<K, F> for Unheard<'_, K> {
 
     fn hand_over(&mut self, task: F) -> Result<(), SubmitError<F>> {
         self.pool.spawn(task)
+    }
+
+    async fn hand_over_async(&mut self, task: F) -> Result<(), SubmitError<F>> {
+        self.pool.spawn_async(task).await
     }
 }
 
@@ -50,13 +57,35 @@ impl<F, T, K: Runs<F, Output = T>> Batch<K, F> for Heard<'_, K, T> {
         self.handles.push(self.pool.submit(task)?);
         Ok(())
     }
+
+    async fn hand_over_async(&mut self, task: F) -> Result<(), SubmitError<F>> {
+        self.handles.push(self.pool.submit_async(TaskOptions::new(), task).await?);
+        Ok(())
+    }
+}
+
+impl<K: Kind, T> Heard<'_, K, T> {
+    /// What became of the batch.
+    fn finish<F>(
+        self,
+        handed_over: Result<usize, SubmitError<Vec<F>>>,
+    ) -> Result<Vec<TaskHandle<T>>, SubmitAllError<F, T>> {
+        let Self { handles, .. } = self;
+        match handed_over {
+            Ok(_) => Ok(handles),
+            Err(SubmitError { reason, task: tasks }) => {
+                Err(SubmitAllError { reason, tasks, handles })
+            }
+        }
+    }
 }
 
 impl<K: Kind> PoolHandle<K> {
     /// Runs each of `tasks` on a worker, and returns handles to their results, in that order.
     ///
     /// Like [`spawn_all`](Self::spawn_all) it takes one look at the door and one at the notice for
-    /// all that there is room for.
+    /// all that there is room for, and may block the thread where there is none: inside of a
+    /// runtime use [`submit_all_async`](Self::submit_all_async).
     ///
     /// ```
     /// use headcount_pool::ThreadPool;
@@ -80,12 +109,66 @@ impl<K: Kind> PoolHandle<K> {
         K: Runs<F, Output = T>,
     {
         let mut batch = Heard { pool: self, handles: Vec::new() };
-        match self.hand_over_all(tasks.into_iter().collect(), &mut batch) {
-            Ok(_) => Ok(batch.handles),
-            Err(SubmitError { reason, task: tasks }) => {
-                Err(SubmitAllError { reason, tasks, handles: batch.handles })
-            }
+        let handed_over = self.hand_over_all(tasks.into_iter().collect(), &mut batch);
+        batch.finish(handed_over)
+    }
+
+    /// Like [`submit_all`](Self::submit_all), and waits for room without blocking the thread,
+    /// whatever the pool was built with. Dropped before that is over, it drops the tasks that were
+    /// not taken in.
+    ///
+    /// One of the pool's own tasks that finds the line full has those that there is no room for run
+    /// in its place, one after the other, as with [`spawn_async`](Self::spawn_async).
+    ///
+    /// ```
+    /// use headcount_pool::ThreadPool;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(async {
+    /// let pool = ThreadPool::builder().workers(2).queue_len_max(4).build()?;
+    /// let mut sum = 0;
+    /// for square in pool.submit_all_async((1..=20).map(|n| move || n * n)).await? {
+    ///     sum += square.await?;
+    /// }
+    /// assert_eq!(sum, 2_870);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).expect("all ran");
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Hands back what the pool did not take in, with the reason, and the handles to those before,
+    /// which it did.
+    pub fn submit_all_async<F, T>(
+        &self,
+        tasks: impl IntoIterator<Item = F>,
+    ) -> impl Future<Output = Result<Vec<TaskHandle<T>>, SubmitAllError<F, T>>>
+    where
+        K: Runs<F, Output = T>,
+    {
+        // Here and not in the future, which may have to be `Send` where the iterator is not.
+        let tasks = tasks.into_iter().collect();
+        async move {
+            let mut batch = Heard { pool: self, handles: Vec::new() };
+            let handed_over = self.hand_over_all_async(tasks, &mut batch).await;
+            batch.finish(handed_over)
         }
+    }
+
+    /// Like [`spawn_all`](Self::spawn_all), and waits for room without blocking the thread, as
+    /// [`submit_all_async`](Self::submit_all_async) does.
+    ///
+    /// # Errors
+    ///
+    /// Hands back what the pool did not take in, with the reason. Those before were taken in.
+    pub fn spawn_all_async<F>(
+        &self,
+        tasks: impl IntoIterator<Item = F>,
+    ) -> impl Future<Output = Result<usize, SubmitError<Vec<F>>>>
+    where
+        K: Spawns<F>,
+    {
+        let tasks = tasks.into_iter().collect();
+        async move { self.hand_over_all_async(tasks, &mut Unheard { pool: self }).await }
     }
 
     /// Hands over all of `tasks`, and says how many there were.
@@ -95,16 +178,43 @@ impl<K: Kind> PoolHandle<K> {
         batch: &mut impl Batch<K, F>,
     ) -> Result<usize, SubmitError<Vec<F>>> {
         let count = tasks.len();
-        while let Some(task) = tasks.pop_front() {
-            if let Some((first, entered)) = self.enter_together(tasks.len() as u64 + 1) {
-                let more = usize::try_from(entered - 1).unwrap_or(usize::MAX);
-                let entering = std::iter::once(task).chain(tasks.drain(..more));
-                self.engine().put_all(first, entering.map(|task| batch.work(task)));
-            } else if let Err(refused) = batch.hand_over(task) {
+        while let Some(task) = self.hand_over_together(&mut tasks, batch) {
+            if let Err(refused) = batch.hand_over(task) {
                 return Err(self.refuse_rest(refused, tasks));
             }
         }
         Ok(count)
+    }
+
+    /// The same, without blocking the thread.
+    async fn hand_over_all_async<F>(
+        &self,
+        mut tasks: VecDeque<F>,
+        batch: &mut impl Batch<K, F>,
+    ) -> Result<usize, SubmitError<Vec<F>>> {
+        let count = tasks.len();
+        while let Some(task) = self.hand_over_together(&mut tasks, batch) {
+            if let Err(refused) = batch.hand_over_async(task).await {
+                return Err(self.refuse_rest(refused, tasks));
+            }
+        }
+        Ok(count)
+    }
+
+    /// Hands over as many as there is room for, and returns the next one, if there is one.
+    fn hand_over_together<F>(
+        &self,
+        tasks: &mut VecDeque<F>,
+        batch: &mut impl Batch<K, F>,
+    ) -> Option<F> {
+        while !tasks.is_empty()
+            && let Some((first, entered)) = self.enter_together(tasks.len() as u64)
+        {
+            let entered = usize::try_from(entered).unwrap_or(usize::MAX);
+            let entering = tasks.drain(..entered);
+            self.engine().put_all(first, entering.map(|task| batch.work(task)));
+        }
+        tasks.pop_front()
     }
 
     /// Lets in as many as there is room for: the number of the first, and how many.

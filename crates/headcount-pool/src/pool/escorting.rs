@@ -8,13 +8,14 @@ use std::time::Duration;
 use headcount_core::{Clock, Name, Timestamp};
 
 use super::admission::Admission;
+use super::bid::Bid;
 use super::handle::PoolHandle;
 use crate::CancelToken;
 use crate::clock::Monotonic;
 use crate::engine::Kind;
 use crate::policy::{Ending, Escort, Outcome, TaskView};
 use crate::sync::atomic::Ordering;
-use crate::task::{Refusal, TaskOptions, Terms, has_failed, has_timed_out, is_cancelled};
+use crate::task::{Overflow, Refusal, TaskOptions, Terms, has_failed, has_timed_out, is_cancelled};
 
 /// A task's escort, and what its policies are told of it.
 #[doc(hidden)]
@@ -32,9 +33,10 @@ impl<K: Kind> PoolHandle<K> {
     pub(crate) fn let_in(
         &self,
         options: &TaskOptions,
-    ) -> Result<(Option<Escorting>, Admission), Refusal> {
+        bid: Bid<'_>,
+    ) -> Result<(Option<Escorting>, Admission<K>), Refusal> {
         let escorting = self.ask(options)?;
-        let admission = self.engine().admit(options.overflow.unwrap_or(self.overflow()))?;
+        let admission = self.engine().admit(bid)?;
         Ok((escorting, admission))
     }
 
@@ -42,10 +44,24 @@ impl<K: Kind> PoolHandle<K> {
     pub(crate) async fn let_in_async(
         &self,
         options: &TaskOptions,
-    ) -> Result<(Option<Escorting>, Admission), Refusal> {
+        bid: Bid<'_>,
+    ) -> Result<(Option<Escorting>, Admission<K>), Refusal> {
         let escorting = self.ask(options)?;
-        let admission = self.engine().admit_async().await?;
+        let admission = self.engine().admit_async(bid).await?;
         Ok((escorting, admission))
+    }
+
+    /// What a task with these options wants if the line is full; if they do not say, `overflow`.
+    pub(crate) fn bid<'a>(
+        options: &'a TaskOptions,
+        terms: Option<&Terms>,
+        overflow: Overflow,
+    ) -> Bid<'a> {
+        Bid {
+            overflow: options.overflow.unwrap_or(overflow),
+            until: terms.and_then(|terms| terms.expires_at).unwrap_or(Timestamp::MAX),
+            token: options.token.as_ref(),
+        }
     }
 
     /// Asks the task's token, then policies.

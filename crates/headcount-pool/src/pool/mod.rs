@@ -2,6 +2,7 @@
 
 mod admission;
 mod batch;
+mod bid;
 mod builder;
 mod diagnosis;
 mod drained;
@@ -25,6 +26,8 @@ mod workplace;
 #[cfg(loom)]
 pub(crate) use admission::Admission;
 pub use batch::SubmitAllError;
+#[cfg(loom)]
+pub(crate) use bid::Bid;
 pub use builder::{BuildError, BuildFault, Builder, PanicPolicy, Workers};
 pub use diagnosis::{Bottleneck, Diagnosis, Doing, WorkerReport};
 pub use drained::{Drained, Unrun};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::admission::Admission;
 use super::batch::Unheard;
+use super::bid::Bid;
 use super::escorting::Escorting;
 use super::handle::PoolHandle;
 use crate::engine::{Fate, Kind};
@@ -85,6 +86,10 @@ impl<K: Kind> PoolHandle<K> {
     /// thread. Inside of a runtime use [`spawn_async`](Self::spawn_async), for the thread may be
     /// the one that the workers need.
     ///
+    /// One of the pool's own workers does not wait. A thread runs the task right here, inside of
+    /// the one that calls this, 16 deep at most: do not call it with a lock held that the task
+    /// wants. An async task cannot, and gets the task back ([`Full`](Refusal::Full)).
+    ///
     /// # Errors
     ///
     /// Hands the task back with the reason when the pool does not take it in.
@@ -122,7 +127,13 @@ impl<K: Kind> PoolHandle<K> {
         }
     }
 
-    /// Runs `task` on a worker, and waits for room without blocking the thread.
+    /// Runs `task` on a worker, and waits for room without blocking the thread, whatever the pool
+    /// was built with. Dropped before that is over, it drops the task.
+    ///
+    /// One of the pool's own tasks that finds the line full has `task` run in its place, one at a
+    /// time: this is over when `task` has ended, which must not need anything that comes after it.
+    /// Such tasks run inside of one another 16 deep; beyond that they are handed back
+    /// ([`Full`](Refusal::Full)).
     ///
     /// # Errors
     ///
@@ -131,15 +142,25 @@ impl<K: Kind> PoolHandle<K> {
     where
         K: Spawns<F>,
     {
-        let let_in = self.let_in_async(&TaskOptions::new()).await;
-        self.if_let_in(let_in, task, |escorting, admission, task| {
-            self.place_escorted(escorting, admission, task);
-        })
+        let options = TaskOptions::new();
+        let (escorting, admission) =
+            match self.let_in_async(&options, Bid::new(Overflow::Wait)).await {
+                Ok(let_in) => let_in,
+                Err(reason) => return Err(SubmitError { reason: self.refuse(reason), task }),
+            };
+        let work = match escorting {
+            None => K::plain(task),
+            Some(escorting) => K::escorted(escorting, task),
+        };
+        self.place_async(admission, work).await;
+        Ok(())
     }
 
     /// Runs each of `tasks` on a worker, and returns how many there were.
     ///
-    /// One look at the door and one at the notice for all that there is room for.
+    /// One look at the door and one at the notice for all that there is room for. Where there is
+    /// none it does as [`spawn`](Self::spawn), which may block the thread: inside of a runtime use
+    /// [`spawn_all_async`](Self::spawn_all_async).
     ///
     /// # Errors
     ///
@@ -156,6 +177,9 @@ impl<K: Kind> PoolHandle<K> {
 
     /// Runs `task` on a worker, and returns a handle to its result.
     ///
+    /// Where the line is full it does as [`spawn`](Self::spawn): it may block the thread, and on a
+    /// thread of the pool itself it runs `task` right here, before it returns.
+    ///
     /// # Errors
     ///
     /// Hands the task back with the reason when the pool does not take it in.
@@ -167,7 +191,7 @@ impl<K: Kind> PoolHandle<K> {
             return self.submit_with(TaskOptions::new(), task);
         }
         // As with `spawn`: nothing is passed along that only a few tasks have.
-        match self.engine().admit(self.overflow()) {
+        match self.engine().admit(Bid::new(self.overflow())) {
             Ok(admission) => Ok(self.promise(admission, self.bond(), task)),
             Err(reason) => Err(SubmitError { reason: self.refuse(reason), task }),
         }
@@ -203,15 +227,37 @@ impl<K: Kind> PoolHandle<K> {
     {
         // Reckoned from before the wait for room, which is waiting as well.
         let terms = self.terms(options);
-        let let_in = self.let_in(options);
+        let bid = Self::bid(options, terms.as_deref(), self.overflow());
+        let let_in = self.let_in(options, bid);
         self.if_let_in(let_in, task, |escorting, admission, task| {
             let bond = Bond { terms, herald: herald(), escorting, ..self.bond() };
             self.promise(admission, bond, task)
         })
     }
 
-    /// Runs `task` on a worker, and waits for room without blocking the thread, whatever the
-    /// options say of a full line.
+    /// Runs `task` on a worker, and waits for room without blocking the thread. Dropped before that
+    /// is over, it drops the task.
+    ///
+    /// What the options say of a full line is done; if they say nothing it waits, whatever the pool
+    /// was built with. A task that its caller is to run, or that one of the pool's own tasks hands
+    /// over, runs inside of this await, as with [`spawn_async`](Self::spawn_async).
+    ///
+    /// ```
+    /// use headcount_pool::{Overflow, Refusal, TaskOptions, ThreadPool};
+    /// use std::time::Duration;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(async {
+    /// let pool = ThreadPool::builder().workers(1).queue_len_max(1).build()?;
+    /// pool.pause();
+    /// pool.spawn(|| ())?;
+    /// let in_time = Overflow::WaitFor(Duration::from_millis(5));
+    /// let options = TaskOptions::new().overflow(in_time);
+    /// let refused = pool.submit_async(options, || 6 * 7).await.expect_err("there is no room");
+    /// assert_eq!((refused.reason, (refused.task)()), (Refusal::TimedOut, 42));
+    /// # pool.resume();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).expect("it was handed back");
+    /// ```
     ///
     /// # Errors
     ///
@@ -224,20 +270,41 @@ impl<K: Kind> PoolHandle<K> {
     where
         K: Runs<F, Output = T>,
     {
+        self.submit_heralded_async(&options, || None, task).await
+    }
+
+    /// The same, with somebody who announces its end.
+    pub(crate) async fn submit_heralded_async<F, T>(
+        &self,
+        options: &TaskOptions,
+        herald: impl FnOnce() -> Option<Messenger>,
+        task: F,
+    ) -> Result<TaskHandle<T>, SubmitError<F>>
+    where
+        K: Runs<F, Output = T>,
+    {
         // Reckoned from before the wait for room, which is waiting as well.
-        let terms = self.terms(&options);
-        let let_in = self.let_in_async(&options).await;
-        self.if_let_in(let_in, task, |escorting, admission, task| {
-            self.promise(admission, Bond { terms, escorting, ..self.bond() }, task)
-        })
+        let terms = self.terms(options);
+        let bid = Self::bid(options, terms.as_deref(), Overflow::Wait);
+        let (escorting, admission) = match self.let_in_async(options, bid).await {
+            Ok(let_in) => let_in,
+            Err(reason) => return Err(SubmitError { reason: self.refuse(reason), task }),
+        };
+        let bond = Bond { terms, herald: herald(), escorting, ..self.bond() };
+        let arms = Arms::of(&bond, &admission);
+        let (work, handle) = K::promised(bond, task);
+        arms.before(&handle);
+        self.place_async(admission, work).await;
+        arms.after(&handle);
+        Ok(handle)
     }
 
     /// Hands `task` over if it was let in, and back if not.
     fn if_let_in<F, R>(
         &self,
-        let_in: Result<(Option<Escorting>, Admission), Refusal>,
+        let_in: Result<(Option<Escorting>, Admission<K>), Refusal>,
         task: F,
-        hand_over: impl FnOnce(Option<Escorting>, Admission, F) -> R,
+        hand_over: impl FnOnce(Option<Escorting>, Admission<K>, F) -> R,
     ) -> Result<R, SubmitError<F>> {
         match let_in {
             Ok((escorting, admission)) => Ok(hand_over(escorting, admission, task)),
@@ -252,7 +319,7 @@ impl<K: Kind> PoolHandle<K> {
         if self.policies().any_enabled() {
             return self.spawn_escorted(overflow, task);
         }
-        match self.engine().admit(overflow) {
+        match self.engine().admit(Bid::new(overflow)) {
             Ok(admission) => {
                 self.place(admission, K::plain(task));
                 Ok(())
@@ -266,13 +333,13 @@ impl<K: Kind> PoolHandle<K> {
     where
         K: Spawns<F>,
     {
-        let let_in = self.let_in(&TaskOptions::new().overflow(overflow));
+        let let_in = self.let_in(&TaskOptions::new(), Bid::new(overflow));
         self.if_let_in(let_in, task, |escorting, admission, task| {
             self.place_escorted(escorting, admission, task);
         })
     }
 
-    fn place_escorted<F>(&self, escorting: Option<Escorting>, admission: Admission, task: F)
+    fn place_escorted<F>(&self, escorting: Option<Escorting>, admission: Admission<K>, task: F)
     where
         K: Spawns<F>,
     {
@@ -283,14 +350,27 @@ impl<K: Kind> PoolHandle<K> {
     }
 
     /// Puts work where it was admitted to.
-    fn place(&self, admission: Admission, work: K::Work) {
+    #[expect(clippy::needless_pass_by_value, reason = "whoever was admitted was admitted once")]
+    fn place(&self, admission: Admission<K>, work: K::Work) {
         match admission {
             Admission::Enter(number) => self.engine().put(number, work),
             Admission::RunHere => {
                 self.engine().ran_beside.fetch_add(1, Ordering::Relaxed);
                 K::run_here(self.engine(), work);
             }
+            Admission::RunInside(_) => unreachable!("only who awaits is told to run it so"),
             Admission::Drop => self.drop_unadmitted(work),
+        }
+    }
+
+    /// The same, for a submitter that awaits.
+    async fn place_async(&self, admission: Admission<K>, work: K::Work) {
+        match admission {
+            Admission::RunInside(turn) => {
+                self.engine().ran_beside.fetch_add(1, Ordering::Relaxed);
+                K::run_inside(self.engine(), work, turn).await;
+            }
+            admission => self.place(admission, work),
         }
     }
 
@@ -308,16 +388,49 @@ impl<K: Kind> PoolHandle<K> {
         Bond { home, terms: None, herald: None, escorting: None }
     }
 
-    fn promise<F, T>(&self, admission: Admission, bond: Bond, task: F) -> TaskHandle<T>
+    fn promise<F, T>(&self, admission: Admission<K>, bond: Bond, task: F) -> TaskHandle<T>
     where
         K: Runs<F, Output = T>,
     {
-        let armed = bond.terms.as_ref().is_some_and(|terms| terms.are_armed());
+        let arms = Arms::of(&bond, &admission);
         let (work, handle) = K::promised(bond, task);
+        arms.before(&handle);
         self.place(admission, work);
-        if armed {
+        arms.after(&handle);
+        handle
+    }
+}
+
+/// When a task begins to hear of its token and of its deadline.
+///
+/// Where its submitter runs it, before that. Otherwise when it is in the line: one that ends before
+/// it was put there would be counted before it was taken in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Arms {
+    Never,
+    Before,
+    After,
+}
+
+impl Arms {
+    fn of<K: Kind>(bond: &Bond, admission: &Admission<K>) -> Self {
+        let armed = bond.terms.as_ref().is_some_and(|terms| terms.are_armed());
+        match admission.is_to_run() {
+            _ if !armed => Self::Never,
+            true => Self::Before,
+            false => Self::After,
+        }
+    }
+
+    fn before<T>(self, handle: &TaskHandle<T>) {
+        if self == Self::Before {
             handle.arm();
         }
-        handle
+    }
+
+    fn after<T>(self, handle: &TaskHandle<T>) {
+        if self == Self::After {
+            handle.arm();
+        }
     }
 }

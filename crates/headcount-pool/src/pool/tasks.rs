@@ -6,7 +6,7 @@
 use std::future::{Future, poll_fn};
 use std::io;
 use std::sync::Arc;
-use std::task::Waker;
+use std::task::{Context, Poll, Waker};
 
 use headcount_core::roster::WorkerId;
 use headcount_core::{Name, Timestamp};
@@ -21,18 +21,24 @@ use super::task_shift::Presence;
 use crate::engine::{Badge, Engine, Fate, Kind};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, lock};
-use crate::task::{Aside, Promise, Refusal, Run, TaskHandle, TaskWork};
+use crate::task::{Aside, Inside, Promise, Refusal, Run, TaskHandle, TaskWork, Turn};
 
 /// A pool of async tasks, for work that waits for others most of the time.
 pub type TaskPool = Pool<Tasks>;
 
 /// The kind of pool whose workers are tokio tasks.
 ///
-/// As many futures are under way as there are workers. A future that finds the line full and whose
+/// As many futures are under way as there are workers. A task of the pool that hands it another and
+/// finds the line full lends it its own place, if it awaits
+/// ([`spawn_async`](crate::PoolHandle::spawn_async)), and gets it back if it does not
+/// ([`spawn`](crate::PoolHandle::spawn)): so a task that hands over a thousand does not let more
+/// run than the ceiling allows.
+///
+/// The exception is one that has to be asked for. A future that finds the line full and whose
 /// submitter is to run it ([`Overflow::CallerRuns`](crate::Overflow::CallerRuns)) is run to its end
 /// on the submitter's thread, if that may block. A thread of a runtime may not: there it becomes a
 /// tokio task of its own, beside the workers, and nothing bounds how many there are. Who submits
-/// much from within a runtime uses [`spawn_async`](crate::PoolHandle::spawn_async).
+/// much from within a runtime uses `spawn_async`.
 ///
 /// ```
 /// use headcount_pool::{TaskPool, report_failure};
@@ -136,6 +142,9 @@ impl Kind for Tasks {
     type Work = TaskWork;
     type Bed = Bed;
     type Hand = ();
+    type Turn = Turn;
+
+    const RUNS_AT_ONCE: bool = false;
 
     fn open(plan: &Option<Handle>) -> Result<Self, BuildFault> {
         let runtime = plan.clone().or_else(|| Handle::try_current().ok());
@@ -182,6 +191,18 @@ impl Kind for Tasks {
             Ok(_) => drop(engine.kind.runtime.spawn(aside)),
             Err(_) => engine.kind.runtime.block_on(aside),
         }
+    }
+
+    fn poll_turn(turn: &mut Turn, context: &Context<'_>) -> Poll<()> {
+        turn.poll(context)
+    }
+
+    async fn run_inside(engine: &Arc<Engine<Self>>, work: TaskWork, turn: Turn) {
+        if let Some(aside) = Aside::begin(Arc::clone(engine) as _, work) {
+            Inside::new(aside).await;
+        }
+        // Only now does somebody else have the place.
+        drop(turn);
     }
 
     /// The runtime is gone, without which it cannot run.

@@ -3,6 +3,7 @@
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
 use std::thread::{self, JoinHandle, Thread};
 
 use headcount_core::roster::WorkerId;
@@ -18,8 +19,8 @@ use super::submit::{Bond, Runs, Spawns};
 use super::workplace::Place;
 use crate::engine::{Badge, Engine, Entry, Fate, Kind, Standing};
 use crate::task::{
-    Once, Promise, Promised, SmallWork, TaskHandle, Work, enter_workplace, message_of,
-    report_failure, small, take_failure,
+    Nested, Once, Promise, Promised, SmallWork, TaskHandle, Work, depth, enter_workplace,
+    message_of, report_failure, small, take_failure,
 };
 use crate::unhurt::quietly;
 
@@ -64,6 +65,7 @@ impl Unrun<Threads> {
 fn run_uncounted(engine: &Arc<Engine<Threads>>, work: &mut dyn Work) {
     let class = work.class();
     let _beside = engine.beside();
+    let _nested = Nested::at(depth() + 1);
     let outer_failed = take_failure();
     let ran = catch_unwind(AssertUnwindSafe(|| work.run(engine.now())));
     let fate = match ran {
@@ -120,6 +122,9 @@ impl Kind for Threads {
     type Work = SmallWork;
     type Bed = Bed;
     type Hand = JoinHandle<()>;
+    type Turn = ();
+
+    const RUNS_AT_ONCE: bool = true;
 
     fn open(plan: &Self) -> Result<Self, BuildFault> {
         Ok(*plan)
@@ -156,6 +161,14 @@ impl Kind for Threads {
 
     fn run_here(engine: &Arc<Engine<Self>>, mut work: SmallWork) {
         run_uncounted(engine, &mut *work);
+    }
+
+    fn poll_turn((): &mut (), _context: &Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
+
+    async fn run_inside(engine: &Arc<Engine<Self>>, work: SmallWork, (): ()) {
+        Self::run_here(engine, work);
     }
 
     fn strand(engine: &Arc<Engine<Self>>, work: SmallWork) {

@@ -20,7 +20,8 @@ use crate::unhurt::drop_quietly;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// As many tasks wait as may.
+    /// As many tasks wait as may, and the submitter does not wait: it was told not to, or it is a
+    /// worker of the pool and cannot run the task by itself.
     Full {
         /// How many may.
         queue_len_max: u64,
@@ -29,7 +30,7 @@ pub enum Refusal {
     Closed,
     /// The runtime of a pool of async tasks has shut down.
     RuntimeGone,
-    /// There was no room for as long as the submitter was ready to wait.
+    /// There was no room for as long as the submitter was ready to wait, or the task.
     TimedOut,
     /// The task's token was cancelled before it was taken in.
     Cancelled,

@@ -4,13 +4,18 @@
 //! more, a task that awaits a thousand would let a thousand run, whatever the ceiling says. When
 //! one has ended the next one gets the place, whether or not it is polled again by then: whoever
 //! awaits many at once may poll only those that have woken it.
+//!
+//! A task that hands over another, and finds the line full, lends its place as well: to the one
+//! that it hands over, which it polls by itself until that has ended.
 
 use std::cell::Cell;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Weak};
+use std::task::{Context, Poll, Waker};
 
 use crate::sync::{Mutex, lock};
+use crate::unhurt::quietly;
 
 /// A task that can run in the place of one that awaits it.
 pub(crate) trait Guest: Send + Sync {
@@ -114,4 +119,73 @@ pub(crate) fn lend_to(guest: Arc<dyn Guest>) -> bool {
         LentPlace(lent).pass_on();
     }
     began
+}
+
+/// The turn of a task that is to run inside of an await of the one that hands it over. Dropped, it
+/// gives the place to the next.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct Turn(Option<Arc<Asked>>);
+
+impl Turn {
+    /// Ready when the place of the task that is being polled is free, and from then on taken.
+    pub(crate) fn poll(&mut self, context: &Context<'_>) -> Poll<()> {
+        let asked = self.0.get_or_insert_default();
+        // Before it asks: whoever gives it the place calls.
+        if asked.has_place_or_is_called(context.waker()) || lend_to(Arc::clone(asked) as _) {
+            return Poll::Ready(());
+        }
+        Poll::Pending
+    }
+}
+
+/// Somebody who waits for a place and, when it has it, uses it by itself.
+#[derive(Debug, Default)]
+struct Asked {
+    state: Mutex<Waits>,
+}
+
+#[derive(Debug, Default)]
+struct Waits {
+    place: Option<LentPlace>,
+    waker: Option<Waker>,
+}
+
+impl Asked {
+    fn has_place_or_is_called(&self, waker: &Waker) -> bool {
+        // Cloned before and dropped after: what a waker does then is the user's.
+        let waker = waker.clone();
+        let mut state = lock(&self.state);
+        let before = state.waker.replace(waker);
+        let has_place = state.place.is_some();
+        drop(state);
+        drop(before);
+        has_place
+    }
+}
+
+impl Guest for Asked {
+    fn begin_in(self: Arc<Self>, place: LentPlace) -> bool {
+        let waker = {
+            let mut state = lock(&self.state);
+            if state.place.is_some() {
+                return false;
+            }
+            state.place = Some(place);
+            state.waker.take()
+        };
+        if let Some(waker) = waker {
+            quietly(|| waker.wake());
+        }
+        true
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        let place = lock(&self.state).place.take();
+        if let Some(place) = place {
+            place.pass_on();
+        }
+    }
 }

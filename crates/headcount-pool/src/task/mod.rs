@@ -5,6 +5,8 @@ mod error;
 mod handle;
 #[cfg(feature = "tokio")]
 mod lent;
+mod nested;
+mod nudge;
 mod options;
 mod promise;
 #[cfg(feature = "tokio")]
@@ -28,8 +30,13 @@ pub(crate) use context::{
     BlocksOn, Workplace, enter_workplace, has_failed, has_timed_out, take_failure, workplace,
 };
 pub(crate) use error::message_of;
+#[cfg(feature = "tokio")]
+pub(crate) use lent::Turn;
+pub(crate) use nested::{Nested, depth, may_nest};
+pub(crate) use nudge::Nudge;
 pub(crate) use promise::{Promise, Waiting};
 #[cfg(feature = "tokio")]
-pub(crate) use run::{Aside, Run, TaskWork};
+pub(crate) use run::{Aside, Inside, Run, TaskWork};
 pub(crate) use terms::{Home, Terms};
+pub(crate) use token::Listener;
 pub(crate) use work::{Once, Promised, SmallWork, Work, small};

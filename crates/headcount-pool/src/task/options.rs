@@ -27,11 +27,21 @@ use super::CancelToken;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Overflow {
-    /// The submitter waits until there is room; the default. A worker that submits to its own pool
-    /// runs the task itself instead, because its waiting might be what keeps the line full.
+    /// The submitter waits until there is room, its [token](TaskOptions::token) is cancelled, or
+    /// the task has waited for [as long as it may](TaskOptions::wait_max); the default.
+    ///
+    /// A worker that submits to its own pool does not wait, because that might be what keeps the
+    /// line full. A thread runs the task then and there, inside of the one that submits it; so it
+    /// must not hold a lock that the task wants. An async task that awaits
+    /// ([`spawn_async`](crate::PoolHandle::spawn_async),
+    /// [`submit_async`](crate::PoolHandle::submit_async)) has it run inside of that await, to its
+    /// end; one that does not is refused with [`Full`](crate::Refusal::Full), for no more tasks run
+    /// at once than the ceiling allows. Tasks run inside of one another 16 deep; beyond that they
+    /// are refused with `Full`, too.
     #[default]
     Wait,
-    /// The submitter waits, but no longer than this; a worker of the same pool does not wait.
+    /// The submitter waits, but no longer than this. For a worker of the same pool it is as with
+    /// [`Wait`](Self::Wait).
     WaitFor(Duration),
     /// The task is handed back.
     Reject,
@@ -39,7 +49,8 @@ pub enum Overflow {
     DropOldest,
     /// The task is dropped, and its handle says so.
     DropNewest,
-    /// The submitter runs the task.
+    /// The submitter runs the task. Closures run inside of one another 16 deep; beyond that they
+    /// are handed back, before the stack ends.
     CallerRuns,
 }
 
@@ -79,7 +90,9 @@ impl TaskOptions {
         self
     }
 
-    /// It is dropped if it has not begun within this, counted from the call; an event says so.
+    /// It is dropped if it has not begun within this, counted from the call; an event says so. If
+    /// it has not even been taken in by then, because there was no room, it is
+    /// [handed back](crate::Refusal::TimedOut) instead, and counted as refused.
     pub fn wait_max(mut self, wait_max: Duration) -> Self {
         self.wait_max = Some(wait_max);
         self
@@ -101,7 +114,8 @@ impl TaskOptions {
         self
     }
 
-    /// It is cancelled when this token is.
+    /// It is cancelled when this token is. If it has not been taken in by then, it is
+    /// [handed back](crate::Refusal::Cancelled).
     pub fn token(mut self, token: CancelToken) -> Self {
         self.token = Some(token);
         self

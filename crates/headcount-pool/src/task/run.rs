@@ -17,6 +17,7 @@ use tokio::runtime::Handle;
 use super::context::{BlocksOn, Stoppable, Workplace, as_stoppable, enter_workplace, swap_failure};
 use super::error::{TaskError, message_of};
 use super::lent::{Guest, Lends, LentPlace, lend_to, swap_lends};
+use super::nested::{Nested, depth};
 use super::promise::Promise;
 use super::terms::{Home, Terms};
 use crate::engine::Fate;
@@ -246,6 +247,13 @@ impl Aside {
         }
     }
 
+    /// Polls it where this thread works already.
+    fn poll_here(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let Some(run) = &mut self.run else { return Poll::Ready(()) };
+        let polled = run.poll(context);
+        polled.map(|ended| self.end(ended))
+    }
+
     fn end(&mut self, ended: Ended) {
         let Some(run) = self.run.take() else { return };
         let class = run.class();
@@ -263,22 +271,42 @@ impl Future for Aside {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let pool = self.home.pool();
-        let Some(run) = &mut self.run else { return Poll::Ready(()) };
         // A task of the pool like any other: what it waits for is helped along as well.
         let before = enter_workplace(Some(Arc::new(PlaceBeside { pool })));
-        let polled = run.poll(context);
+        let polled = self.poll_here(context);
         enter_workplace(before);
-        match polled {
-            Poll::Ready(ended) => {
-                self.end(ended);
-                // Not where it is dropped: then its runtime goes, and nobody runs there any more.
-                if let Some(place) = self.place.take() {
-                    place.pass_on();
-                }
-                Poll::Ready(())
-            }
-            Poll::Pending => Poll::Pending,
+        // Not where it is dropped: then its runtime goes, and nobody runs there any more.
+        if polled.is_ready()
+            && let Some(place) = self.place.take()
+        {
+            place.pass_on();
         }
+        polled
+    }
+}
+
+/// A future that runs inside of an await of its submitter, and is dropped with that.
+///
+/// Polled where its submitter is: what it holds up is held up there, and what blocks it blocks a
+/// worker, if its submitter is the task of one.
+pub(crate) struct Inside {
+    aside: Aside,
+    depth: u32,
+}
+
+impl Inside {
+    pub(crate) fn new(aside: Aside) -> Self {
+        Self { aside, depth: depth() + 1 }
+    }
+}
+
+impl Future for Inside {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        // As deep as when it began, whichever thread polls it now.
+        let _nested = Nested::at(self.depth);
+        self.aside.poll_here(context)
     }
 }
 

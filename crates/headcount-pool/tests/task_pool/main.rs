@@ -5,6 +5,8 @@ mod stage;
 
 mod work;
 mod outcomes;
+mod own_line;
+mod many;
 mod nesting;
 mod policies;
 mod lifetime;

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::SeqCst;
 use std::task::{Context, Poll, Waker};
 
-use headcount_pool::{PoolHandle, TaskHandle, TaskPool, Tasks};
+use headcount_pool::{PoolHandle, TaskHandle, TaskOptions, TaskPool, Tasks};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::yield_now;
 
@@ -17,15 +17,14 @@ use crate::stage::{Gate, joined, many_threads, on_both, pool_of};
 fn a_task_that_fills_its_own_pool_does_not_wait_for_itself() {
     on_both(|| async {
         let pool = TaskPool::builder().workers(1).queue_len_max(1).build().expect("a runtime");
-        let handle = pool.handle();
+        let own = pool.handle();
         let sum = pool.submit(async move {
-            let parts = (1..=10).map(|n| handle.submit(async move { n }).expect("open"));
-            let parts: Vec<TaskHandle<u32>> = parts.collect();
-            let mut sum = 0;
-            for part in parts {
-                sum += part.await.expect("it ran");
+            let mut parts: Vec<TaskHandle<u32>> = Vec::new();
+            for n in 1..=10 {
+                let part = own.submit_async(TaskOptions::new(), async move { n });
+                parts.push(part.await.expect("open"));
             }
-            sum
+            all(parts).await.into_iter().sum::<u32>()
         });
         assert_eq!(sum.expect("open").await, Ok(55));
     });

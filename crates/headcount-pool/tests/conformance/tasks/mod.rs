@@ -24,6 +24,9 @@ mod capacity;
 #[path = "../arrivals.rs"]
 mod arrivals;
 
+#[path = "../waiting.rs"]
+mod waiting;
+
 #[path = "../failures.rs"]
 mod failures;
 

@@ -1,10 +1,10 @@
 //! Tasks that wait for tasks of their own pool.
 
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 
-use headcount_pool::TaskOptions;
 use headcount_pool::policy::{Baggage, Ending, Outcome, PoolPolicy, TaskView};
-use headcount_pool::report_failure;
+use headcount_pool::{Overflow, Refusal, TaskOptions, report_failure};
 
 use super::{Handle, builder, count_in};
 use crate::support::{LIMIT, add_one, counter, read, within};
@@ -21,6 +21,41 @@ fn a_worker_that_finds_its_own_line_full_runs_the_task_itself() {
     assert_eq!(within("no deadlock", move || outer.expect("open").join()), Ok(9));
     assert!(pool.idle().wait_timeout(LIMIT));
     assert_eq!(read(&ran), 10);
+}
+
+/// Each hands over the next, and nobody else has room for it. Without a limit the stack ends first,
+/// and with it the process.
+#[test]
+fn tasks_that_a_worker_runs_inside_of_one_another_are_nested_only_so_deep() {
+    /// Hands over itself until it is refused, and says why and by how many it was run.
+    fn descend(pool: &Handle, how: Overflow, depth: usize, told: &Sender<(usize, Refusal)>) {
+        if depth == 1_000 {
+            return;
+        }
+        let (deeper, tell) = (pool.clone(), told.clone());
+        let task = move || descend(&deeper, how, depth + 1, &tell);
+        if let Err(refused) = pool.spawn_with(TaskOptions::new().overflow(how), task) {
+            told.send((depth, refused.reason)).expect("somebody waits");
+            // Handed back: it is whole, and so is whoever runs it.
+            drop(refused.task);
+        }
+    }
+    for how in [Overflow::Wait, Overflow::WaitFor(LIMIT), Overflow::CallerRuns] {
+        let pool = builder("nest").workers(1).queue_len_max(1).build().expect("no fault");
+        let (handle, (tell, told)) = (pool.handle(), channel());
+        let outer = pool.submit(move || {
+            handle.spawn(|| ()).expect("there is room for one");
+            // Twice: whoever has come back up may go down again.
+            descend(&handle, how, 0, &tell);
+            descend(&handle, how, 0, &tell);
+        });
+        within("no deadlock", move || outer.expect("open").join()).expect("no panic");
+        let full = || Refusal::Full { queue_len_max: 1 };
+        assert_eq!(told.iter().collect::<Vec<_>>(), [(16, full()), (16, full())]);
+        assert!(pool.idle().wait_timeout(LIMIT));
+        let counters = pool.snapshot().counters;
+        assert_eq!((counters.completed, counters.rejected), (34, 2));
+    }
 }
 
 #[test]
