@@ -1,6 +1,6 @@
 //! Tasks that borrow: all of them have ended when their scope has, whatever else happens.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -131,4 +131,33 @@ fn a_drain_hands_nothing_out_that_is_borrowed() {
             hint.run();
         }
     });
+}
+
+/// Panics once more where it is dropped.
+struct Sore;
+
+impl Drop for Sore {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
+#[test]
+fn what_was_thrown_and_what_the_body_returned_may_panic_where_they_are_dropped() {
+    let pool = pool(1);
+    let told = catch_unwind(AssertUnwindSafe(|| {
+        pool.scope(|scope| {
+            scope.spawn(|| panic_any(Sore));
+            panic!("the body");
+        });
+    }));
+    assert_eq!(told.expect_err("the body panicked").downcast_ref(), Some(&"the body"));
+    let told = catch_unwind(AssertUnwindSafe(|| {
+        let sore = pool.scope(|scope| {
+            scope.spawn(|| panic!("the task"));
+            Sore
+        });
+        std::mem::forget(sore);
+    }));
+    assert_eq!(told.expect_err("the task panicked").downcast_ref(), Some(&"the task"));
 }

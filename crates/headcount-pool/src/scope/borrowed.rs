@@ -59,7 +59,15 @@ impl PoolHandle<Threads> {
         queue.finish();
         match (result, queue.take_panic()) {
             (Ok(result), None) => result,
-            (Err(payload), _) | (Ok(_), Some(payload)) => resume_unwind(payload),
+            // What goes must be gone before the panic goes on: a second one then ends the process.
+            (Ok(result), Some(payload)) => {
+                drop_quietly(result);
+                resume_unwind(payload)
+            }
+            (Err(payload), thrown) => {
+                drop_quietly(thrown);
+                resume_unwind(payload)
+            }
         }
     }
 
