@@ -30,7 +30,8 @@ pub use trace_context::TraceContext;
 ///
 /// - [`on_enqueue`](Self::on_enqueue) is called once for each task, by the thread that submits it,
 ///   before the task counts as accepted. Policies are asked in the order in which they were added,
-///   and none after the first that rejects.
+///   and none after the first that rejects. A task that is rejected goes back to its submitter; one
+///   of a [`scope`](crate::PoolHandle::scope) is then run by whoever opened that.
 /// - The other hooks are called only for tasks that it accepted itself, on the thread that runs the
 ///   task: [`on_start`](Self::on_start), then [`around`](Self::around) once for a closure and once
 ///   for each poll of a future, then [`on_complete`](Self::on_complete). That holds even if it was

@@ -22,7 +22,6 @@ mod tasks;
 mod threads;
 mod workplace;
 
-#[cfg(loom)]
 pub(crate) use admission::Admission;
 pub use batch::SubmitAllError;
 pub use builder::{BuildError, BuildFault, Builder, PanicPolicy, Workers};

@@ -27,7 +27,7 @@ pub use token::CancelToken;
 pub(crate) use context::{
     BlocksOn, Workplace, enter_workplace, has_failed, has_timed_out, take_failure, workplace,
 };
-pub(crate) use error::message_of;
+pub(crate) use error::{message_in, message_of};
 pub(crate) use promise::{Promise, Waiting};
 #[cfg(feature = "tokio")]
 pub(crate) use run::{Aside, Run, TaskWork};
