@@ -19,6 +19,9 @@ mod arrivals;
 #[path = "../failures.rs"]
 mod failures;
 
+#[path = "../policies.rs"]
+mod policies;
+
 #[path = "../lifetime.rs"]
 mod lifetime;
 
