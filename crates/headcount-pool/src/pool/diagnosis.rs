@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use headcount_core::{Name, PoolSnapshot};
+use headcount_core::spans::{Spans, Window};
+use headcount_core::{Name, PoolSnapshot, Statistics, Timestamp};
 
 use super::handle::PoolHandle;
 use crate::engine::Kind;
@@ -121,7 +122,8 @@ pub enum Bottleneck {
     Blocking,
     /// All workers are busy, and tasks wait.
     TooFewWorkers,
-    /// A task has been running for far longer than they usually do.
+    /// A task has been running for far longer than they usually do, or for as long as the pool's
+    /// `stuck_after` says. Where no task has ended yet nobody knows what is usual.
     StuckTask,
 }
 
@@ -159,6 +161,10 @@ struct Facts<'a> {
     unreachable: bool,
     blocked: u32,
     longest_task: Option<Duration>,
+    /// How long a task usually takes at most. `None`: not known.
+    usual: Option<Duration>,
+    /// From when on the pool was told to take a task for stuck, if it was.
+    stuck_after: Option<Duration>,
 }
 
 /// A task that has run for so many times the 99th percentile is told of.
@@ -166,11 +172,24 @@ const STUCK_TIMES: u32 = 20;
 /// And for at least so long.
 const STUCK_MIN: Duration = Duration::from_secs(1);
 
+/// How long tasks usually take at most, by those that ended lately or, where none has, by all.
+fn usual(lately: Option<Statistics>, all: &Spans, now: Timestamp) -> Option<Duration> {
+    // Nobody has looked into this window before, so it has everything in it.
+    lately.or_else(|| Window::default().statistics(all, now)).map(|service| service.p99)
+}
+
+/// Whether the longest task takes far longer than is usual, or than the pool was told.
+///
+/// Where no task has ended yet nothing is usual, and a long one may be as long as they all are.
+fn is_stuck(facts: Facts<'_>) -> bool {
+    let unusual = facts.usual.map(|usual| usual.saturating_mul(STUCK_TIMES).max(STUCK_MIN));
+    let stuck_from = unusual.into_iter().chain(facts.stuck_after).min();
+    facts.longest_task.zip(stuck_from).is_some_and(|(span, from)| from <= span)
+}
+
 fn verdict(facts: Facts<'_>) -> Bottleneck {
-    let Facts { snapshot, paused, unreachable, blocked, longest_task } = facts;
+    let Facts { snapshot, paused, unreachable, blocked, .. } = facts;
     let waits = 0 < snapshot.queued;
-    let usual = snapshot.service.map_or(Duration::ZERO, |service| service.p99);
-    let stuck_from = usual.saturating_mul(STUCK_TIMES).max(STUCK_MIN);
     let all_busy = snapshot.parked == 0 && snapshot.ceiling <= snapshot.live;
     let most_blocked = snapshot.busy < blocked.saturating_mul(2)
         || snapshot.blocked_share.is_some_and(|share| 0.5 < share);
@@ -181,7 +200,7 @@ fn verdict(facts: Facts<'_>) -> Bottleneck {
         () if snapshot.queue_len_max.is_some_and(|max| max <= snapshot.queued) => {
             Bottleneck::LineFull
         }
-        () if longest_task.is_some_and(|span| stuck_from <= span) => Bottleneck::StuckTask,
+        () if is_stuck(facts) => Bottleneck::StuckTask,
         () if waits && all_busy => Bottleneck::TooFewWorkers,
         () => Bottleneck::None,
     }
@@ -217,6 +236,8 @@ impl<K: Kind> PoolHandle<K> {
             unreachable: desk.roster.unreachable_until().is_some(),
             blocked,
             longest_task: workers.iter().filter_map(|worker| worker.since).max(),
+            usual: usual(snapshot.service, &engine.tally.totals().service, now),
+            stuck_after: desk.watchdog.stuck_after,
         };
         let bottleneck = verdict(facts);
         Diagnosis { name: engine.name.clone(), snapshot, blocked, workers, bottleneck }
@@ -244,7 +265,7 @@ impl fmt::Display for Diagnosis {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use headcount_core::{Staffing, Statistics};
+    use headcount_core::Staffing;
 
     use super::*;
 
@@ -257,6 +278,8 @@ mod tests {
             unreachable: false,
             blocked: 0,
             longest_task: None,
+            usual: None,
+            stuck_after: None,
         };
         change(&mut snapshot, &mut facts);
         assert_eq!(verdict(Facts { snapshot: &snapshot, ..facts }), expected);
@@ -301,18 +324,39 @@ mod tests {
 
     #[test]
     fn a_task_is_stuck_by_the_measure_of_the_others() {
-        let usual = |millis| {
-            let span = Duration::from_millis(millis);
-            Some(Statistics { count: 100, p99: span, ..Statistics::default() })
+        let check_usual = |millis, expected| {
+            let usual = Some(Duration::from_millis(millis));
+            let long = Some(Duration::from_secs(10));
+            check(|_, facts| (facts.usual, facts.longest_task) = (usual, long), expected);
         };
+        check_usual(1, Bottleneck::StuckTask);
+        check_usual(1_000, Bottleneck::None);
+    }
+
+    #[test]
+    fn what_is_usual_outlasts_a_while_in_which_no_task_ends() {
+        let now = Timestamp::from_secs(100);
+        assert_eq!(usual(None, &Spans::default(), now), None, "no data is not zero");
+        let mut all = Spans::default();
+        all.add(Duration::from_secs(2));
+        let p99 = usual(None, &all, now).expect("one has ended");
+        assert!(Duration::from_secs(2) <= p99 && p99 < Duration::from_secs(3), "{p99:?}");
+        let lately = Statistics { count: 1, p99: Duration::from_secs(5), ..Statistics::default() };
+        assert_eq!(usual(Some(lately), &all, now), Some(Duration::from_secs(5)));
+    }
+
+    #[test]
+    fn where_nobody_knows_how_long_tasks_usually_take_none_is_stuck() {
         let long = Some(Duration::from_secs(10));
+        check(|_, facts| facts.longest_task = long, Bottleneck::None);
         check(
-            |pool, facts| (pool.service, facts.longest_task) = (usual(1), long),
-            Bottleneck::StuckTask,
+            |pool, facts| (pool.queued, facts.longest_task) = (1, long),
+            Bottleneck::TooFewWorkers,
         );
+        let told = Some(Duration::from_secs(9));
         check(
-            |pool, facts| (pool.service, facts.longest_task) = (usual(1_000), long),
-            Bottleneck::None,
+            |_, facts| (facts.stuck_after, facts.longest_task) = (told, long),
+            Bottleneck::StuckTask,
         );
     }
 }
