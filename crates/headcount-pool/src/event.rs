@@ -74,8 +74,11 @@ pub enum Event {
     },
     /// A hook of the user panicked. It was ignored.
     HookPanicked {
-        /// Which hook.
+        /// Which hook. `drop`: what a policy gave a task to take along, or the policy itself, as
+        /// it was dropped.
         hook: &'static str,
+        /// The policy that it is of. `None`: it is one of the pool's own.
+        policy: Option<Name>,
     },
 }
 
@@ -106,7 +109,10 @@ impl fmt::Display for Event {
                 "suspected deadlock: all {workers} workers are busy, {queued} tasks wait, and \
                  nothing has moved for {stood_for:?}"
             ),
-            Self::HookPanicked { hook } => write!(f, "the hook {hook} panicked and was ignored"),
+            Self::HookPanicked { hook, policy } => {
+                let of = policy.map_or(String::new(), |policy| format!(" of the policy {policy}"));
+                write!(f, "the hook {hook}{of} panicked and was ignored")
+            }
         }
     }
 }

@@ -19,9 +19,10 @@ use super::notice::{QUICK, ROOM};
 use super::tally::{Counter, Fate, Tally};
 use super::timers::Alarm;
 use super::watchdog::Watchdog;
+use crate::clock::Monotonic;
 use crate::event::{Event, Events};
 use crate::park::Parker;
-use crate::policy::Policies;
+use crate::policy::{Policies, Witness};
 use crate::pool::{BlockedShare, PanicPolicy};
 use crate::sync::atomic::{AtomicU64, Ordering, fence};
 use crate::sync::{Mutex, MutexGuard, lock};
@@ -63,7 +64,7 @@ pub struct Engine<K: Kind> {
     pub(crate) hooks: WorkerHooks,
     pub(crate) floor: Floor<K::Work>,
     pub(crate) tally: Tally,
-    pub(crate) events: Events,
+    pub(crate) events: Arc<Events>,
     pub(crate) policies: Policies,
     pub(crate) refused: AtomicU64,
     /// Tasks that were not let in and that their submitters ran.
@@ -85,16 +86,18 @@ impl<K: Kind> Engine<K> {
             settings.replace_stuck_max,
             settings.compensate_max,
         );
+        let floor = Floor::new(line, settings.queue_len_max);
+        let events = Arc::new(settings.events);
         Self {
             kind,
             name: settings.name,
             workers_max: settings.workers_max,
             cores: u32::try_from(crate::cores().get()).unwrap_or(u32::MAX),
             hooks: settings.hooks,
-            floor: Floor::new(line, settings.queue_len_max),
+            policies: Policies::telling(Some(tells_of_hooks(&events, floor.clock))),
+            floor,
             tally: Tally::new(),
-            events: settings.events,
-            policies: Policies::new(),
+            events,
             refused: AtomicU64::new(0),
             ran_beside: AtomicU64::new(0),
             asked: AtomicU64::new(0),
@@ -442,6 +445,15 @@ impl<K: Kind> Engine<K> {
             std::process::abort();
         }
     }
+}
+
+/// Tells of the hooks of policies that panicked.
+fn tells_of_hooks(events: &Arc<Events>, clock: Monotonic) -> Witness {
+    let events = Arc::clone(events);
+    Arc::new(move |policy, hook| {
+        let event = Event::HookPanicked { hook, policy: Some(policy) };
+        events.tell(clock.now(), event);
+    })
 }
 
 /// Tells of a worker that could not be started, and says whether there is none at all.

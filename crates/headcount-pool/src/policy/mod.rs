@@ -20,6 +20,7 @@ pub use breaker::{
 pub use escort::Escort;
 pub use hook::{Baggage, Ending, Outcome, Rejection, TaskView, Verdict};
 pub use rate::{Rate, RateLimit, TakeError};
+pub(crate) use set::Witness;
 pub use set::{AddError, AddRefusal, POLICIES_MAX, Policies, UnknownPolicy};
 #[cfg(feature = "tracing")]
 pub use trace_context::TraceContext;
@@ -39,7 +40,8 @@ pub use trace_context::TraceContext;
 /// - What it gave the task as [`Baggage`] comes back with every hook and to nobody else. Where the
 ///   task never runs (another policy rejects it, it is cancelled or handed back while it waits),
 ///   there is no further call: the baggage is dropped, and that is all the notice there is.
-/// - No lock of the pool is held during a call, and a panic in it is caught and counted.
+/// - No lock of the pool is held during a call, and a panic in it is caught, counted and told as an
+///   event.
 ///
 /// A policy may not rely on being called by one thread at a time, nor on the order of two tasks.
 ///
