@@ -174,7 +174,7 @@ impl<K: Kind> Engine<K> {
             Err(error) => self.visit(0, |desk, now, errands| {
                 let setback = desk.spawn_failed(worker, now);
                 desk.news(errands);
-                is_stranded(setback, error.to_string(), now, errands)
+                is_stranded(desk, (setback, error.to_string()), now, errands)
             }),
         }
     }
@@ -186,7 +186,7 @@ impl<K: Kind> Engine<K> {
             let setback = desk.lost(worker, &self.floor, now);
             desk.news(errands);
             let error = "the runtime has shut down".to_owned();
-            setback.is_some_and(|setback| is_stranded(setback, error, now, errands))
+            setback.is_some_and(|setback| is_stranded(desk, (setback, error), now, errands))
         });
         if stranded {
             self.strand_all();
@@ -458,11 +458,12 @@ fn tells_of_hooks(events: &Arc<Events>, clock: Monotonic) -> Witness {
 
 /// Tells of a worker that could not be started, and says whether there is none at all.
 fn is_stranded<K: Kind>(
-    setback: Setback,
-    error: String,
+    desk: &mut Desk<K>,
+    (setback, error): (Setback, String),
     now: Timestamp,
     errands: &mut Errands<K>,
 ) -> bool {
+    desk.hire_error = Some(error.clone());
     let (stranded, retry_at) = match setback {
         Setback::Stranded { retry_at } => (true, retry_at),
         Setback::Short { retry_at } => (false, retry_at),
