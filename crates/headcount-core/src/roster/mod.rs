@@ -10,7 +10,7 @@ mod crew;
 mod rules;
 mod waiting;
 
-pub use answer::{Counts, Expiry, Next, Order, Placement, Setback};
+pub use answer::{Counts, Duty, Expiry, Next, Order, Placement, Setback};
 pub use backoff::{BACKOFF_MAX, BACKOFF_MIN};
 pub use config::RosterConfig;
 pub use crew::WorkerId;

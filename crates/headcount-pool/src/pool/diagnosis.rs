@@ -3,15 +3,21 @@
 use std::fmt;
 use std::time::Duration;
 
+use headcount_core::roster::{Duty, Roster};
 use headcount_core::spans::{Spans, Window};
 use headcount_core::{Name, PoolSnapshot, Statistics, Timestamp};
 
 use super::handle::PoolHandle;
-use crate::engine::Kind;
+use crate::engine::{Kind, Post};
 
 /// The state of a pool in detail, with a verdict on what holds it up and what to do about it.
 ///
 /// Its text is meant to be read by people.
+///
+/// Of the tasks that wait their number is told and for how long the oldest has waited, but not what
+/// they are: nobody looks into the line but to take a task out of it, and to note the class of each
+/// beside it would cost every task. How many of the busy workers will leave, because the ceiling
+/// was lowered, is told in the [`snapshot`](Self::snapshot), but not which.
 ///
 /// ```
 /// use headcount_pool::{Bottleneck, ThreadPool};
@@ -65,7 +71,7 @@ pub struct WorkerReport {
     pub slot: usize,
     /// What it does.
     pub doing: Doing,
-    /// For how long. `None`: not known.
+    /// For how long. `None`: not known, for one that leaves or is between two tasks.
     pub since: Option<Duration>,
     /// The class of its task, if it has one.
     pub class: Option<Name>,
@@ -81,20 +87,28 @@ pub struct WorkerReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Doing {
+    /// It was hired, and is not ready for its first task: its thread has not begun, or the hook
+    /// runs that the pool was built with.
+    Starting,
     /// It has no task.
     Idle,
     /// It runs a task.
     Busy,
     /// Its task is in a blocking section.
     Blocked,
+    /// It was told to leave, and is not gone yet. One that is at a task and too many is busy until
+    /// it has done that: which one will leave is not decided before one of them is done.
+    Leaving,
 }
 
 impl fmt::Display for Doing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Starting => "starting",
             Self::Idle => "idle",
             Self::Busy => "busy",
             Self::Blocked => "blocked",
+            Self::Leaving => "leaving",
         })
     }
 }
@@ -206,6 +220,34 @@ fn verdict(facts: Facts<'_>) -> Bottleneck {
     }
 }
 
+/// What a worker does, by what the roster knows and what stands on its badge.
+fn report<K: Kind>(post: &Post<K>, roster: &Roster, now: Timestamp) -> WorkerReport {
+    let badge = &post.badge;
+    let (doing, since) = match (roster.duty(post.worker), badge.blocked_since(), badge.since()) {
+        (Some(Duty::Starting), ..) => (Doing::Starting, Some(post.hired_at)),
+        (Some(Duty::Leaving), ..) => (Doing::Leaving, None),
+        (Some(Duty::Parked { since }), ..) => (Doing::Idle, Some(since)),
+        (_, Some(since), _) => (Doing::Blocked, Some(since)),
+        (_, None, Some(since)) => (Doing::Busy, Some(since)),
+        (_, None, None) => (Doing::Idle, None),
+    };
+    let since = since.map(|since| now.since(since));
+    WorkerReport {
+        slot: post.worker.slot(),
+        doing,
+        since,
+        class: badge.class(),
+        tasks: badge.taken(),
+    }
+}
+
+impl WorkerReport {
+    /// For how long it has been at its task, if it has one.
+    fn at_task_for(&self) -> Option<Duration> {
+        self.since.filter(|_| matches!(self.doing, Doing::Busy | Doing::Blocked))
+    }
+}
+
 impl<K: Kind> PoolHandle<K> {
     /// Says what each worker does, what waits, and what holds the pool up.
     #[must_use]
@@ -214,28 +256,15 @@ impl<K: Kind> PoolHandle<K> {
         let engine = self.engine();
         let now = engine.now();
         let desk = engine.desk();
-        let workers: Vec<WorkerReport> = desk
-            .staff
-            .iter()
-            .map(|post| {
-                let badge = &post.badge;
-                let (doing, since) = match (badge.blocked_since(), badge.since()) {
-                    (Some(since), _) => (Doing::Blocked, Some(since)),
-                    (None, Some(since)) => (Doing::Busy, Some(since)),
-                    (None, None) => (Doing::Idle, None),
-                };
-                let since = since.map(|since| now.since(since));
-                let (slot, class) = (post.worker.slot(), badge.class());
-                WorkerReport { slot, doing, since, class, tasks: badge.taken() }
-            })
-            .collect();
+        let posts = desk.staff.iter();
+        let workers: Vec<_> = posts.map(|post| report(post, &desk.roster, now)).collect();
         let blocked = desk.watchdog.blocked();
         let facts = Facts {
             snapshot: &snapshot,
             paused: desk.paused,
             unreachable: desk.roster.unreachable_until().is_some(),
             blocked,
-            longest_task: workers.iter().filter_map(|worker| worker.since).max(),
+            longest_task: workers.iter().filter_map(WorkerReport::at_task_for).max(),
             usual: usual(snapshot.service, &engine.tally.totals().service, now),
             stuck_after: desk.watchdog.stuck_after,
         };
@@ -246,13 +275,15 @@ impl<K: Kind> PoolHandle<K> {
 
 impl fmt::Display for Diagnosis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let PoolSnapshot { live, busy, parked, queued, oldest_wait, .. } = &self.snapshot;
+        let PoolSnapshot { live, busy, parked, retiring, queued, oldest_wait, .. } = &self.snapshot;
         let waits =
             if *queued == 1 { "1 task waits".into() } else { format!("{queued} tasks wait") };
         let oldest = oldest_wait.map_or(String::new(), |wait| format!(", the oldest for {wait:?}"));
         writeln!(f, "{}: {}", self.name, self.bottleneck.advice())?;
         let blocked = self.blocked;
-        writeln!(f, "{live} workers: {busy} busy, {parked} parked, {blocked} blocked")?;
+        let workers = if *live == 1 { "worker" } else { "workers" };
+        write!(f, "{live} {workers}: {busy} busy, {parked} parked, {blocked} blocked")?;
+        writeln!(f, ", {retiring} to leave")?;
         write!(f, "{waits}{oldest}")?;
         for WorkerReport { slot, doing, since, class, tasks } in &self.workers {
             let since = since.map_or(String::new(), |since| format!(" for {since:?}"));
