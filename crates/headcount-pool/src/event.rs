@@ -46,6 +46,12 @@ pub enum Event {
         /// The task's class, if it had one.
         class: Option<Name>,
     },
+    /// A task was dropped because the line was full, and did not run: the one that waited longest,
+    /// or the one that came, as the pool or the task was told by its `Overflow`.
+    TaskDropped {
+        /// The task's class, if it had one.
+        class: Option<Name>,
+    },
     /// A task runs for longer than a task may.
     TaskStuck {
         /// The slot of its worker.
@@ -95,6 +101,9 @@ impl fmt::Display for Event {
             }
             Self::TaskExpired { class } => {
                 write!(f, "a task{} waited for too long and did not run", of(class))
+            }
+            Self::TaskDropped { class } => {
+                write!(f, "a task{} was dropped because the line was full", of(class))
             }
             Self::TaskStuck { worker, class, running_for, written_off } => {
                 let rest = if *written_off { "; its worker was counted out" } else { "" };

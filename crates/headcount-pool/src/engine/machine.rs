@@ -417,10 +417,19 @@ impl<K: Kind> Engine<K> {
 
     /// Tells whoever waits for a task that it does not run, and counts it.
     pub(crate) fn abandon(&self, mut work: K::Work, fate: Fate) {
+        let class = K::class(&work);
         if K::give_up(&mut work, fate) {
             self.ended_unrun(fate);
+            if fate == Fate::Dropped {
+                self.dropped(class);
+            }
         }
         drop_quietly(work);
+    }
+
+    /// A task was dropped where the line was full.
+    pub(crate) fn dropped(&self, class: Option<Name>) {
+        self.events.tell(self.now(), Event::TaskDropped { class });
     }
 
     /// Counts a task that ended without having been run by a worker.
