@@ -46,6 +46,12 @@ pub enum Event {
         /// The task's class, if it had one.
         class: Option<Name>,
     },
+    /// A task was dropped because the line was full, and did not run: the one that waited longest,
+    /// or the one that came, as the pool or the task was told by its `Overflow`.
+    TaskDropped {
+        /// The task's class, if it had one.
+        class: Option<Name>,
+    },
     /// A task runs for longer than a task may.
     TaskStuck {
         /// The slot of its worker.
@@ -74,8 +80,11 @@ pub enum Event {
     },
     /// A hook of the user panicked. It was ignored.
     HookPanicked {
-        /// Which hook.
+        /// Which hook. `drop`: what a policy gave a task to take along, or the policy itself, as
+        /// it was dropped.
         hook: &'static str,
+        /// The policy that it is of. `None`: it is one of the pool's own.
+        policy: Option<Name>,
     },
 }
 
@@ -93,6 +102,9 @@ impl fmt::Display for Event {
             Self::TaskExpired { class } => {
                 write!(f, "a task{} waited for too long and did not run", of(class))
             }
+            Self::TaskDropped { class } => {
+                write!(f, "a task{} was dropped because the line was full", of(class))
+            }
             Self::TaskStuck { worker, class, running_for, written_off } => {
                 let rest = if *written_off { "; its worker was counted out" } else { "" };
                 let class = of(class);
@@ -106,7 +118,10 @@ impl fmt::Display for Event {
                 "suspected deadlock: all {workers} workers are busy, {queued} tasks wait, and \
                  nothing has moved for {stood_for:?}"
             ),
-            Self::HookPanicked { hook } => write!(f, "the hook {hook} panicked and was ignored"),
+            Self::HookPanicked { hook, policy } => {
+                let of = policy.map_or(String::new(), |policy| format!(" of the policy {policy}"));
+                write!(f, "the hook {hook}{of} panicked and was ignored")
+            }
         }
     }
 }

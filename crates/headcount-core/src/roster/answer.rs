@@ -82,6 +82,38 @@ pub enum Expiry {
     },
 }
 
+/// What one worker is at, as far as the roster knows.
+///
+/// ```
+/// use headcount_core::roster::{Duty, Placement, Roster, RosterConfig};
+/// use headcount_core::{Staffing, Timestamp};
+///
+/// let now = Timestamp::ORIGIN;
+/// let mut roster = Roster::new(RosterConfig::new(Staffing::between(0, 1)));
+/// let Placement::Hire(worker) = roster.submitted(now, 0) else { unreachable!() };
+/// assert_eq!(roster.duty(worker), Some(Duty::Starting));
+/// let _ = roster.started(worker, now, 0);
+/// assert_eq!(roster.duty(worker), Some(Duty::Parked { since: now }));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Duty {
+    /// It was hired and has not started yet.
+    Starting,
+    /// It runs a task or was told to take one. It may be above the ceiling, and then leave after
+    /// it: which of those who are at work will is not known before one of them reports.
+    Busy,
+    /// It has no task.
+    Parked {
+        /// Since then.
+        since: Timestamp,
+    },
+    /// It was told to leave and is not gone yet.
+    Leaving,
+    /// It is stuck in a task and was replaced.
+    WrittenOff,
+}
+
 /// What the pool does to bring its workers into line.
 ///
 /// ```

@@ -11,7 +11,7 @@ mod rules;
 mod turn;
 mod waiting;
 
-pub use answer::{Counts, Expiry, Next, Order, Placement, Setback};
+pub use answer::{Counts, Duty, Expiry, Next, Order, Placement, Setback};
 pub use backoff::{BACKOFF_MAX, BACKOFF_MIN};
 pub use config::RosterConfig;
 pub use crew::WorkerId;

@@ -4,7 +4,9 @@
 
 use super::backoff::Backoff;
 use super::crew::{Crew, State};
-use super::{Counts, Expiry, Next, Order, Placement, RosterConfig, Setback, Waiting, WorkerId};
+use super::{
+    Counts, Duty, Expiry, Next, Order, Placement, RosterConfig, Setback, Waiting, WorkerId,
+};
 use crate::{PoolSnapshot, Staffing, Timestamp};
 
 /// Who works, who is parked, who comes and who goes.
@@ -226,6 +228,18 @@ impl Roster {
             retiring: surplus.saturating_sub(self.crew.parked),
             written_off: self.crew.written_off,
         }
+    }
+
+    /// What `worker` is at. `None` when it is gone.
+    #[must_use]
+    pub fn duty(&self, worker: WorkerId) -> Option<Duty> {
+        self.crew.state(worker).map(|state| match state {
+            State::Starting => Duty::Starting,
+            State::Busy => Duty::Busy,
+            State::Parked { since } => Duty::Parked { since },
+            State::Leaving | State::WrittenOffLeaving => Duty::Leaving,
+            State::WrittenOff => Duty::WrittenOff,
+        })
     }
 
     /// The pool as an observation has it, as far as the roster knows it.

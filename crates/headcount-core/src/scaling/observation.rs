@@ -141,6 +141,10 @@ impl PoolSnapshot {
 
 /// What happened to tasks since the pool was made.
 ///
+/// Each that was submitted is rejected, waits, runs, or has ended in exactly one way. So where none
+/// waits and none runs, `submitted` is the sum of `rejected`, `completed`, `expired`, `cancelled`,
+/// `dropped` and `returned`.
+///
 /// ```
 /// use headcount_core::signal::{ErrorRate, Signal};
 /// use headcount_core::{Counters, Observation, PoolSnapshot, Timestamp};
@@ -159,18 +163,28 @@ impl PoolSnapshot {
 pub struct Counters {
     /// Tasks offered to the pool, the rejected ones too.
     pub submitted: u64,
-    /// Tasks that a worker began.
+    /// Tasks that began.
     pub started: u64,
-    /// Tasks that ended, however they ended.
+    /// Tasks that ended after they had begun, however they ended: those that were stopped on the
+    /// way, too, but none that never began.
     pub completed: u64,
     /// Of those, tasks that ended in an error.
     pub failed: u64,
     /// Of the failed, tasks that panicked.
     pub panicked: u64,
-    /// Tasks refused at the door.
+    /// Tasks that were not taken in: refused at the door, or dropped there.
     pub rejected: u64,
-    /// Tasks dropped because they waited past their deadline.
+    /// Tasks that did not run because they waited past their deadline.
     pub expired: u64,
+    /// Tasks that did not run because they were cancelled while they waited.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub cancelled: u64,
+    /// Tasks that did not run because they made room for others.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub dropped: u64,
+    /// Tasks that did not run because they were handed back.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub returned: u64,
 }
 
 /// A window of measured spans, reduced to what deciders use.

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use headcount_core::Staffing;
+use headcount_core::{Counters, Staffing};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -37,4 +37,13 @@ fn a_recorded_life_is_read_back_the_same() {
         life.autoscaler.samples().for_each(check);
         check(&life.autoscaler.stats());
     });
+}
+
+#[test]
+fn counters_from_before_there_were_as_many_are_read() {
+    let text = r#"{"submitted":9,"started":7,"completed":6,"failed":2,"panicked":1,"rejected":1,
+        "expired":1}"#;
+    let read: Counters = serde_json::from_str(text).expect("what was not counted is 0");
+    assert_eq!((read.submitted, read.expired, read.cancelled), (9, 1, 0));
+    assert_eq!((read.dropped, read.returned), (0, 0));
 }

@@ -192,9 +192,22 @@ fn pool() -> BoxedStrategy<PoolSnapshot> {
 }
 
 fn counters() -> BoxedStrategy<Counters> {
-    ([many(), many(), many(), many()], [many(), many(), many()])
-        .prop_map(|([submitted, started, completed, failed], [panicked, rejected, expired])| {
-            Counters { submitted, started, completed, failed, panicked, rejected, expired }
+    ([many(), many(), many(), many(), many()], [many(), many(), many(), many(), many()])
+        .prop_map(|(begun, unrun)| {
+            let [submitted, started, completed, failed, panicked] = begun;
+            let [rejected, expired, cancelled, dropped, returned] = unrun;
+            Counters {
+                submitted,
+                started,
+                completed,
+                failed,
+                panicked,
+                rejected,
+                expired,
+                cancelled,
+                dropped,
+                returned,
+            }
         })
         .boxed()
 }

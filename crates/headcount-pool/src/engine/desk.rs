@@ -66,6 +66,8 @@ pub(crate) struct Desk<K: Kind> {
     keeper_looks_at: Timestamp,
     lookout: Lookout,
     longest_start: Duration,
+    /// What was said when a worker could last not be started.
+    pub(crate) hire_error: Option<String>,
     /// Whom to call, once, when a task waits and nobody may be hired.
     poke: Option<Poke>,
     cores: u32,
@@ -98,6 +100,7 @@ impl<K: Kind> Desk<K> {
             keeper_looks_at: Timestamp::MAX,
             lookout: Lookout::default(),
             longest_start: Duration::ZERO,
+            hire_error: None,
             poke: None,
             cores: u32::try_from(crate::cores().get()).unwrap_or(u32::MAX),
             keep_share,

@@ -31,7 +31,7 @@ fn call<K: Kind>(hook: Option<&Hook>, name: &'static str, engine: &Engine<K>, sl
     let Some(hook) = hook else { return };
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| hook(slot))) {
         crate::unhurt::drop_quietly(payload);
-        engine.events.tell(engine.now(), Event::HookPanicked { hook: name });
+        engine.events.tell(engine.now(), Event::HookPanicked { hook: name, policy: None });
     }
 }
 

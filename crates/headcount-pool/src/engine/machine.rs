@@ -19,9 +19,10 @@ use super::notice::{QUICK, ROOM};
 use super::tally::{Counter, Fate, Tally};
 use super::timers::Alarm;
 use super::watchdog::Watchdog;
+use crate::clock::Monotonic;
 use crate::event::{Event, Events};
 use crate::park::Parker;
-use crate::policy::Policies;
+use crate::policy::{Policies, Witness};
 use crate::pool::{BlockedShare, PanicPolicy};
 use crate::sync::atomic::{AtomicU64, Ordering, fence};
 use crate::sync::{Mutex, MutexGuard, lock};
@@ -63,7 +64,7 @@ pub struct Engine<K: Kind> {
     pub(crate) hooks: WorkerHooks,
     pub(crate) floor: Floor<K::Work>,
     pub(crate) tally: Tally,
-    pub(crate) events: Events,
+    pub(crate) events: Arc<Events>,
     pub(crate) policies: Policies,
     pub(crate) refused: AtomicU64,
     /// Tasks that were not let in and that their submitters ran.
@@ -85,16 +86,18 @@ impl<K: Kind> Engine<K> {
             settings.replace_stuck_max,
             settings.compensate_max,
         );
+        let floor = Floor::new(line, settings.queue_len_max);
+        let events = Arc::new(settings.events);
         Self {
             kind,
             name: settings.name,
             workers_max: settings.workers_max,
             cores: u32::try_from(crate::cores().get()).unwrap_or(u32::MAX),
             hooks: settings.hooks,
-            floor: Floor::new(line, settings.queue_len_max),
+            policies: Policies::telling(Some(tells_of_hooks(&events, floor.clock))),
+            floor,
             tally: Tally::new(),
-            events: settings.events,
-            policies: Policies::new(),
+            events,
             refused: AtomicU64::new(0),
             ran_beside: AtomicU64::new(0),
             asked: AtomicU64::new(0),
@@ -171,7 +174,7 @@ impl<K: Kind> Engine<K> {
             Err(error) => self.visit(0, |desk, now, errands| {
                 let setback = desk.spawn_failed(worker, now);
                 desk.news(errands);
-                is_stranded(setback, error.to_string(), now, errands)
+                is_stranded(desk, (setback, error.to_string()), now, errands)
             }),
         }
     }
@@ -183,7 +186,7 @@ impl<K: Kind> Engine<K> {
             let setback = desk.lost(worker, &self.floor, now);
             desk.news(errands);
             let error = "the runtime has shut down".to_owned();
-            setback.is_some_and(|setback| is_stranded(setback, error, now, errands))
+            setback.is_some_and(|setback| is_stranded(desk, (setback, error), now, errands))
         });
         if stranded {
             self.strand_all();
@@ -414,10 +417,19 @@ impl<K: Kind> Engine<K> {
 
     /// Tells whoever waits for a task that it does not run, and counts it.
     pub(crate) fn abandon(&self, mut work: K::Work, fate: Fate) {
+        let class = K::class(&work);
         if K::give_up(&mut work, fate) {
             self.ended_unrun(fate);
+            if fate == Fate::Dropped {
+                self.dropped(class);
+            }
         }
         drop_quietly(work);
+    }
+
+    /// A task was dropped where the line was full.
+    pub(crate) fn dropped(&self, class: Option<Name>) {
+        self.events.tell(self.now(), Event::TaskDropped { class });
     }
 
     /// Counts a task that ended without having been run by a worker.
@@ -444,13 +456,23 @@ impl<K: Kind> Engine<K> {
     }
 }
 
+/// Tells of the hooks of policies that panicked.
+fn tells_of_hooks(events: &Arc<Events>, clock: Monotonic) -> Witness {
+    let events = Arc::clone(events);
+    Arc::new(move |policy, hook| {
+        let event = Event::HookPanicked { hook, policy: Some(policy) };
+        events.tell(clock.now(), event);
+    })
+}
+
 /// Tells of a worker that could not be started, and says whether there is none at all.
 fn is_stranded<K: Kind>(
-    setback: Setback,
-    error: String,
+    desk: &mut Desk<K>,
+    (setback, error): (Setback, String),
     now: Timestamp,
     errands: &mut Errands<K>,
 ) -> bool {
+    desk.hire_error = Some(error.clone());
     let (stranded, retry_at) = match setback {
         Setback::Stranded { retry_at } => (true, retry_at),
         Setback::Short { retry_at } => (false, retry_at),

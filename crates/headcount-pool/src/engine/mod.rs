@@ -51,6 +51,7 @@ pub(crate) use notice::{QUICK, REPORT, TINY};
 pub(crate) use pace::{Measured, Pace};
 pub(crate) use patience::Patience;
 pub(crate) use porter::{carried, is_porter_of};
+pub(crate) use staff::Post;
 pub(crate) use tally::{Counter, Fate};
 pub(crate) use timers::{Alarm, Deadline};
 pub(crate) use watch::Watch;

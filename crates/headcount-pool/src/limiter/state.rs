@@ -317,6 +317,7 @@ mod tests {
             // One full, one in the queue as it closed, two after it, three at the wicket.
             rejected: 7,
             expired: 1,
+            ..Counters::default()
         };
         assert_eq!(snapshot.counters, expected);
     }

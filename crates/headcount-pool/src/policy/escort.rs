@@ -7,7 +7,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use super::hook::{Baggage, Ending, Rejection, TaskView, Verdict};
 use super::set::Asked;
 use crate::sync::Arc;
-use crate::unhurt::{Panicked, unhurt};
 
 /// Goes with a task from its submission to its end, for the policies that accepted it.
 ///
@@ -66,7 +65,8 @@ impl Escort {
         let mut party = Box::new(Party { asked: asked.clone(), baggage });
         for (name, policy) in &asked.members {
             // A policy that cannot answer has no objection.
-            let verdict = asked.call(|| policy.on_enqueue(task)).unwrap_or(Verdict::accept());
+            let verdict = asked.call((*name, "on_enqueue"), || policy.on_enqueue(task));
+            let verdict = verdict.unwrap_or(Verdict::accept());
             match verdict {
                 Verdict::Accept(baggage) => party.baggage.push(baggage),
                 Verdict::Reject { reason, retry_after } => {
@@ -81,8 +81,9 @@ impl Escort {
     pub fn started(&mut self, task: &TaskView<'_>) {
         let Some(party) = &mut self.party else { return };
         let Party { asked, baggage } = &mut **party;
-        for ((_, policy), baggage) in asked.members.iter().zip(baggage) {
-            let _ = asked.call(|| policy.on_start(task, baggage.as_deref_mut()));
+        for ((name, policy), baggage) in asked.members.iter().zip(baggage) {
+            let started = || policy.on_start(task, baggage.as_deref_mut());
+            let _ = asked.call((*name, "on_start"), started);
         }
     }
 
@@ -105,16 +106,17 @@ impl Escort {
     pub fn ended(mut self, task: &TaskView<'_>, ending: Ending) {
         let Some(mut party) = self.party.take() else { return };
         let asked = party.asked.clone();
-        for (_, policy) in asked.members.iter().rev() {
+        for (name, policy) in asked.members.iter().rev() {
             let baggage = party.baggage.pop().flatten();
-            let _ = asked.call(|| policy.on_complete(task, ending, baggage));
+            let completed = || policy.on_complete(task, ending, baggage);
+            let _ = asked.call((*name, "on_complete"), completed);
         }
     }
 }
 
 /// Runs `inside`, which does not panic, amid all policies from the one at `index` on.
 fn nest(asked: &Asked, index: usize, baggage: &mut [Option<Baggage>], inside: &mut dyn FnMut()) {
-    let (Some((_, policy)), Some((own, rest))) =
+    let (Some((name, policy)), Some((own, rest))) =
         (asked.members.get(index), baggage.split_first_mut())
     else {
         return inside();
@@ -125,23 +127,17 @@ fn nest(asked: &Asked, index: usize, baggage: &mut [Option<Baggage>], inside: &m
             nest(asked, index + 1, rest, inside);
         }
     };
-    let _ = asked.call(|| policy.around(own.as_deref_mut(), &mut run_once));
+    let _ = asked.call((*name, "around"), || policy.around(own.as_deref_mut(), &mut run_once));
     // The policy may have panicked before, or forgotten. The task runs whatever a policy does.
     run_once();
-}
-
-impl Asked {
-    /// Calls code of a policy. If it panics, that is counted.
-    fn call<T>(&self, hook: impl FnOnce() -> T) -> Result<T, Panicked> {
-        unhurt(hook).inspect_err(|Panicked| self.count_panic())
-    }
 }
 
 impl Drop for Party {
     /// Last in, first out. Each by itself, for to drop it is to run code of its policy.
     fn drop(&mut self) {
         while let Some(baggage) = self.baggage.pop() {
-            let _ = self.asked.call(|| drop(baggage));
+            let (name, _) = self.asked.members[self.baggage.len()];
+            let _ = self.asked.call((name, "drop"), || drop(baggage));
         }
     }
 }
@@ -149,8 +145,8 @@ impl Drop for Party {
 impl Drop for Asked {
     /// The last escort may outlive the set, and take with it a policy that was removed.
     fn drop(&mut self) {
-        while let Some(member) = self.members.pop() {
-            let _ = self.call(|| drop(member));
+        while let Some((name, policy)) = self.members.pop() {
+            let _ = self.call((name, "drop"), || drop(policy));
         }
     }
 }

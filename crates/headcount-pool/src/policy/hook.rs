@@ -87,7 +87,7 @@ impl Verdict {
 /// let hourly = Rate { per: std::time::Duration::from_secs(3600), ..Rate::per_second(1) };
 /// let limit = RateLimit::new(hourly).expect("no fault");
 /// policies.add(Arc::new(limit)).expect("the only one of its name");
-/// assert!(policies.enqueue(&TaskView::default()).is_ok());
+/// let _escort = policies.enqueue(&TaskView::default()).expect("the first one");
 /// let rejection = policies.enqueue(&TaskView::default()).expect_err("one an hour");
 /// assert_eq!(rejection.policy.as_str(), "rate_limit");
 /// assert!(rejection.retry_after.is_some());

@@ -20,6 +20,7 @@ pub use breaker::{
 pub use escort::Escort;
 pub use hook::{Baggage, Ending, Outcome, Rejection, TaskView, Verdict};
 pub use rate::{Rate, RateLimit, TakeError};
+pub(crate) use set::Witness;
 pub use set::{AddError, AddRefusal, POLICIES_MAX, Policies, UnknownPolicy};
 #[cfg(feature = "tracing")]
 pub use trace_context::TraceContext;
@@ -30,7 +31,8 @@ pub use trace_context::TraceContext;
 ///
 /// - [`on_enqueue`](Self::on_enqueue) is called once for each task, by the thread that submits it,
 ///   before the task counts as accepted. Policies are asked in the order in which they were added,
-///   and none after the first that rejects.
+///   and none after the first that rejects. A task that is rejected goes back to its submitter; one
+///   of a [`scope`](crate::PoolHandle::scope) is then run by whoever opened that.
 /// - The other hooks are called only for tasks that it accepted itself, on the thread that runs the
 ///   task: [`on_start`](Self::on_start), then [`around`](Self::around) once for a closure and once
 ///   for each poll of a future, then [`on_complete`](Self::on_complete). That holds even if it was
@@ -38,7 +40,8 @@ pub use trace_context::TraceContext;
 /// - What it gave the task as [`Baggage`] comes back with every hook and to nobody else. Where the
 ///   task never runs (another policy rejects it, it is cancelled or handed back while it waits),
 ///   there is no further call: the baggage is dropped, and that is all the notice there is.
-/// - No lock of the pool is held during a call, and a panic in it is caught and counted.
+/// - No lock of the pool is held during a call, and a panic in it is caught, counted and told as an
+///   event.
 ///
 /// A policy may not rely on being called by one thread at a time, nor on the order of two tasks.
 ///

@@ -17,7 +17,7 @@ use super::escort::Escort;
 use super::hook::{Rejection, TaskView};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, lock};
-use crate::unhurt::unhurt;
+use crate::unhurt::{Panicked, unhurt};
 
 /// The most policies that a pool may have.
 pub const POLICIES_MAX: usize = 16;
@@ -43,7 +43,17 @@ pub struct Policies {
     /// Written under the lock, so that it agrees with the newest list.
     any_enabled: AtomicBool,
     roll: Mutex<Roll>,
-    hook_panics: Arc<AtomicU64>,
+    panics: Panics,
+}
+
+/// Who hears of a hook that panicked: the policy's name, and which hook.
+pub(crate) type Witness = StdArc<dyn Fn(Name, &'static str) + Send + Sync>;
+
+/// Hooks that panicked. They are counted, and told if there is somebody to tell.
+#[derive(Clone)]
+struct Panics {
+    count: Arc<AtomicU64>,
+    witness: Option<Witness>,
 }
 
 /// What stands under the lock.
@@ -62,17 +72,22 @@ struct Entry {
 /// The list of those that are enabled. Escorts hold it for as long as their tasks last.
 pub(super) struct Asked {
     pub(super) members: Vec<(Name, StdArc<dyn PoolPolicy>)>,
-    hook_panics: Arc<AtomicU64>,
+    panics: Panics,
 }
 
 impl Policies {
     /// No policies yet.
     #[must_use]
     pub fn new() -> Self {
-        let hook_panics = Arc::new(AtomicU64::new(0));
-        let asked = Asked { members: Vec::new(), hook_panics: hook_panics.clone() };
+        Self::telling(None)
+    }
+
+    /// None yet, and somebody who hears of hooks that panic.
+    pub(crate) fn telling(witness: Option<Witness>) -> Self {
+        let panics = Panics { count: Arc::new(AtomicU64::new(0)), witness };
+        let asked = Asked { members: Vec::new(), panics: panics.clone() };
         let roll = Roll { entries: Vec::new(), asked: Arc::new(asked) };
-        Self { any_enabled: AtomicBool::new(false), roll: Mutex::new(roll), hook_panics }
+        Self { any_enabled: AtomicBool::new(false), roll: Mutex::new(roll), panics }
     }
 
     /// Adds a policy behind the others, enabled.
@@ -142,14 +157,12 @@ impl Policies {
     }
 
     fn switch(&self, name: &str, enabled: bool) -> Result<(), UnknownPolicy> {
-        let policy = self.change(name, |roll, index| {
+        let entry = self.change(name, |roll, index| {
             roll.entries[index].enabled = enabled;
-            roll.entries[index].policy.clone()
+            roll.entries[index].clone()
         })?;
         // After the lock: it is code of the policy.
-        if unhurt(|| policy.on_switch(enabled)).is_err() {
-            self.hook_panics.fetch_add(1, Ordering::Relaxed);
-        }
+        let _ = self.panics.call((entry.name, "on_switch"), || entry.policy.on_switch(enabled));
         Ok(())
     }
 
@@ -189,10 +202,11 @@ impl Policies {
         Escort::ask(&asked, task)
     }
 
-    /// How often a hook panicked, or baggage as it was dropped.
+    /// How often a hook panicked, or baggage as it was dropped. A pool tells of each by an
+    /// [`Event::HookPanicked`](crate::Event::HookPanicked).
     #[must_use]
     pub fn hook_panics(&self) -> u64 {
-        self.hook_panics.load(Ordering::Relaxed)
+        self.panics.count.load(Ordering::Relaxed)
     }
 
     fn change<T>(
@@ -215,7 +229,7 @@ impl Policies {
         let enabled = roll.entries.iter().filter(|entry| entry.enabled);
         let members: Vec<_> = enabled.map(|entry| (entry.name, entry.policy.clone())).collect();
         self.any_enabled.store(!members.is_empty(), Ordering::Release);
-        roll.asked = Arc::new(Asked { members, hook_panics: self.hook_panics.clone() });
+        roll.asked = Arc::new(Asked { members, panics: self.panics.clone() });
     }
 }
 
@@ -225,9 +239,25 @@ impl Roll {
     }
 }
 
+/// A hook: whose, and which.
+pub(super) type HookOf = (Name, &'static str);
+
 impl Asked {
-    pub(super) fn count_panic(&self) {
-        self.hook_panics.fetch_add(1, Ordering::Relaxed);
+    /// Calls code of a policy. If it panics, that is counted and told.
+    pub(super) fn call<T>(&self, of: HookOf, hook: impl FnOnce() -> T) -> Result<T, Panicked> {
+        self.panics.call(of, hook)
+    }
+}
+
+impl Panics {
+    fn call<T>(&self, of: HookOf, hook: impl FnOnce() -> T) -> Result<T, Panicked> {
+        let (policy, name) = of;
+        unhurt(hook).inspect_err(|Panicked| {
+            self.count.fetch_add(1, Ordering::Relaxed);
+            if let Some(witness) = &self.witness {
+                witness(policy, name);
+            }
+        })
     }
 }
 

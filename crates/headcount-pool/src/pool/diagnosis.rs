@@ -3,14 +3,21 @@
 use std::fmt;
 use std::time::Duration;
 
-use headcount_core::{Name, PoolSnapshot};
+use headcount_core::roster::{Duty, Roster};
+use headcount_core::spans::{Spans, Window};
+use headcount_core::{Name, PoolSnapshot, Statistics, Timestamp};
 
 use super::handle::PoolHandle;
-use crate::engine::Kind;
+use crate::engine::{Kind, Post};
 
 /// The state of a pool in detail, with a verdict on what holds it up and what to do about it.
 ///
 /// Its text is meant to be read by people.
+///
+/// Of the tasks that wait their number is told and for how long the oldest has waited, but not what
+/// they are: nobody looks into the line but to take a task out of it, and to note the class of each
+/// beside it would cost every task. How many of the busy workers will leave, because the ceiling
+/// was lowered, is told in the [`snapshot`](Self::snapshot), but not which.
 ///
 /// ```
 /// use headcount_pool::{Bottleneck, ThreadPool};
@@ -64,7 +71,7 @@ pub struct WorkerReport {
     pub slot: usize,
     /// What it does.
     pub doing: Doing,
-    /// For how long. `None`: not known.
+    /// For how long. `None`: not known, for one that leaves or is between two tasks.
     pub since: Option<Duration>,
     /// The class of its task, if it has one.
     pub class: Option<Name>,
@@ -80,20 +87,28 @@ pub struct WorkerReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Doing {
+    /// It was hired, and is not ready for its first task: its thread has not begun, or the hook
+    /// runs that the pool was built with.
+    Starting,
     /// It has no task.
     Idle,
     /// It runs a task.
     Busy,
     /// Its task is in a blocking section.
     Blocked,
+    /// It was told to leave, and is not gone yet. One that is at a task and too many is busy until
+    /// it has done that: which one will leave is not decided before one of them is done.
+    Leaving,
 }
 
 impl fmt::Display for Doing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Starting => "starting",
             Self::Idle => "idle",
             Self::Busy => "busy",
             Self::Blocked => "blocked",
+            Self::Leaving => "leaving",
         })
     }
 }
@@ -121,7 +136,8 @@ pub enum Bottleneck {
     Blocking,
     /// All workers are busy, and tasks wait.
     TooFewWorkers,
-    /// A task has been running for far longer than they usually do.
+    /// A task has been running for far longer than they usually do, or for as long as the pool's
+    /// `stuck_after` says. Where no task has ended yet nobody knows what is usual.
     StuckTask,
 }
 
@@ -159,6 +175,10 @@ struct Facts<'a> {
     unreachable: bool,
     blocked: u32,
     longest_task: Option<Duration>,
+    /// How long a task usually takes at most. `None`: not known.
+    usual: Option<Duration>,
+    /// From when on the pool was told to take a task for stuck, if it was.
+    stuck_after: Option<Duration>,
 }
 
 /// A task that has run for so many times the 99th percentile is told of.
@@ -166,11 +186,24 @@ const STUCK_TIMES: u32 = 20;
 /// And for at least so long.
 const STUCK_MIN: Duration = Duration::from_secs(1);
 
+/// How long tasks usually take at most, by those that ended lately or, where none has, by all.
+fn usual(lately: Option<Statistics>, all: &Spans, now: Timestamp) -> Option<Duration> {
+    // Nobody has looked into this window before, so it has everything in it.
+    lately.or_else(|| Window::default().statistics(all, now)).map(|service| service.p99)
+}
+
+/// Whether the longest task takes far longer than is usual, or than the pool was told.
+///
+/// Where no task has ended yet nothing is usual, and a long one may be as long as they all are.
+fn is_stuck(facts: Facts<'_>) -> bool {
+    let unusual = facts.usual.map(|usual| usual.saturating_mul(STUCK_TIMES).max(STUCK_MIN));
+    let stuck_from = unusual.into_iter().chain(facts.stuck_after).min();
+    facts.longest_task.zip(stuck_from).is_some_and(|(span, from)| from <= span)
+}
+
 fn verdict(facts: Facts<'_>) -> Bottleneck {
-    let Facts { snapshot, paused, unreachable, blocked, longest_task } = facts;
+    let Facts { snapshot, paused, unreachable, blocked, .. } = facts;
     let waits = 0 < snapshot.queued;
-    let usual = snapshot.service.map_or(Duration::ZERO, |service| service.p99);
-    let stuck_from = usual.saturating_mul(STUCK_TIMES).max(STUCK_MIN);
     let all_busy = snapshot.parked == 0 && snapshot.ceiling <= snapshot.live;
     let most_blocked = snapshot.busy < blocked.saturating_mul(2)
         || snapshot.blocked_share.is_some_and(|share| 0.5 < share);
@@ -181,9 +214,37 @@ fn verdict(facts: Facts<'_>) -> Bottleneck {
         () if snapshot.queue_len_max.is_some_and(|max| max <= snapshot.queued) => {
             Bottleneck::LineFull
         }
-        () if longest_task.is_some_and(|span| stuck_from <= span) => Bottleneck::StuckTask,
+        () if is_stuck(facts) => Bottleneck::StuckTask,
         () if waits && all_busy => Bottleneck::TooFewWorkers,
         () => Bottleneck::None,
+    }
+}
+
+/// What a worker does, by what the roster knows and what stands on its badge.
+fn report<K: Kind>(post: &Post<K>, roster: &Roster, now: Timestamp) -> WorkerReport {
+    let badge = &post.badge;
+    let (doing, since) = match (roster.duty(post.worker), badge.blocked_since(), badge.since()) {
+        (Some(Duty::Starting), ..) => (Doing::Starting, Some(post.hired_at)),
+        (Some(Duty::Leaving), ..) => (Doing::Leaving, None),
+        (Some(Duty::Parked { since }), ..) => (Doing::Idle, Some(since)),
+        (_, Some(since), _) => (Doing::Blocked, Some(since)),
+        (_, None, Some(since)) => (Doing::Busy, Some(since)),
+        (_, None, None) => (Doing::Idle, None),
+    };
+    let since = since.map(|since| now.since(since));
+    WorkerReport {
+        slot: post.worker.slot(),
+        doing,
+        since,
+        class: badge.class(),
+        tasks: badge.taken(),
+    }
+}
+
+impl WorkerReport {
+    /// For how long it has been at its task, if it has one.
+    fn at_task_for(&self) -> Option<Duration> {
+        self.since.filter(|_| matches!(self.doing, Doing::Busy | Doing::Blocked))
     }
 }
 
@@ -195,28 +256,17 @@ impl<K: Kind> PoolHandle<K> {
         let engine = self.engine();
         let now = engine.now();
         let desk = engine.desk();
-        let workers: Vec<WorkerReport> = desk
-            .staff
-            .iter()
-            .map(|post| {
-                let badge = &post.badge;
-                let (doing, since) = match (badge.blocked_since(), badge.since()) {
-                    (Some(since), _) => (Doing::Blocked, Some(since)),
-                    (None, Some(since)) => (Doing::Busy, Some(since)),
-                    (None, None) => (Doing::Idle, None),
-                };
-                let since = since.map(|since| now.since(since));
-                let (slot, class) = (post.worker.slot(), badge.class());
-                WorkerReport { slot, doing, since, class, tasks: badge.taken() }
-            })
-            .collect();
+        let posts = desk.staff.iter();
+        let workers: Vec<_> = posts.map(|post| report(post, &desk.roster, now)).collect();
         let blocked = desk.watchdog.blocked();
         let facts = Facts {
             snapshot: &snapshot,
             paused: desk.paused,
             unreachable: desk.roster.unreachable_until().is_some(),
             blocked,
-            longest_task: workers.iter().filter_map(|worker| worker.since).max(),
+            longest_task: workers.iter().filter_map(WorkerReport::at_task_for).max(),
+            usual: usual(snapshot.service, &engine.tally.totals().service, now),
+            stuck_after: desk.watchdog.stuck_after,
         };
         let bottleneck = verdict(facts);
         Diagnosis { name: engine.name.clone(), snapshot, blocked, workers, bottleneck }
@@ -225,13 +275,15 @@ impl<K: Kind> PoolHandle<K> {
 
 impl fmt::Display for Diagnosis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let PoolSnapshot { live, busy, parked, queued, oldest_wait, .. } = &self.snapshot;
+        let PoolSnapshot { live, busy, parked, retiring, queued, oldest_wait, .. } = &self.snapshot;
         let waits =
             if *queued == 1 { "1 task waits".into() } else { format!("{queued} tasks wait") };
         let oldest = oldest_wait.map_or(String::new(), |wait| format!(", the oldest for {wait:?}"));
         writeln!(f, "{}: {}", self.name, self.bottleneck.advice())?;
         let blocked = self.blocked;
-        writeln!(f, "{live} workers: {busy} busy, {parked} parked, {blocked} blocked")?;
+        let workers = if *live == 1 { "worker" } else { "workers" };
+        write!(f, "{live} {workers}: {busy} busy, {parked} parked, {blocked} blocked")?;
+        writeln!(f, ", {retiring} to leave")?;
         write!(f, "{waits}{oldest}")?;
         for WorkerReport { slot, doing, since, class, tasks } in &self.workers {
             let since = since.map_or(String::new(), |since| format!(" for {since:?}"));
@@ -244,7 +296,7 @@ impl fmt::Display for Diagnosis {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use headcount_core::{Staffing, Statistics};
+    use headcount_core::Staffing;
 
     use super::*;
 
@@ -257,6 +309,8 @@ mod tests {
             unreachable: false,
             blocked: 0,
             longest_task: None,
+            usual: None,
+            stuck_after: None,
         };
         change(&mut snapshot, &mut facts);
         assert_eq!(verdict(Facts { snapshot: &snapshot, ..facts }), expected);
@@ -301,18 +355,39 @@ mod tests {
 
     #[test]
     fn a_task_is_stuck_by_the_measure_of_the_others() {
-        let usual = |millis| {
-            let span = Duration::from_millis(millis);
-            Some(Statistics { count: 100, p99: span, ..Statistics::default() })
+        let check_usual = |millis, expected| {
+            let usual = Some(Duration::from_millis(millis));
+            let long = Some(Duration::from_secs(10));
+            check(|_, facts| (facts.usual, facts.longest_task) = (usual, long), expected);
         };
+        check_usual(1, Bottleneck::StuckTask);
+        check_usual(1_000, Bottleneck::None);
+    }
+
+    #[test]
+    fn what_is_usual_outlasts_a_while_in_which_no_task_ends() {
+        let now = Timestamp::from_secs(100);
+        assert_eq!(usual(None, &Spans::default(), now), None, "no data is not zero");
+        let mut all = Spans::default();
+        all.add(Duration::from_secs(2));
+        let p99 = usual(None, &all, now).expect("one has ended");
+        assert!(Duration::from_secs(2) <= p99 && p99 < Duration::from_secs(3), "{p99:?}");
+        let lately = Statistics { count: 1, p99: Duration::from_secs(5), ..Statistics::default() };
+        assert_eq!(usual(Some(lately), &all, now), Some(Duration::from_secs(5)));
+    }
+
+    #[test]
+    fn where_nobody_knows_how_long_tasks_usually_take_none_is_stuck() {
         let long = Some(Duration::from_secs(10));
+        check(|_, facts| facts.longest_task = long, Bottleneck::None);
         check(
-            |pool, facts| (pool.service, facts.longest_task) = (usual(1), long),
-            Bottleneck::StuckTask,
+            |pool, facts| (pool.queued, facts.longest_task) = (1, long),
+            Bottleneck::TooFewWorkers,
         );
+        let told = Some(Duration::from_secs(9));
         check(
-            |pool, facts| (pool.service, facts.longest_task) = (usual(1_000), long),
-            Bottleneck::None,
+            |_, facts| (facts.stuck_after, facts.longest_task) = (told, long),
+            Bottleneck::StuckTask,
         );
     }
 }

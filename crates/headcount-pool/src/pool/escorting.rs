@@ -65,7 +65,7 @@ impl<K: Kind> PoolHandle<K> {
     }
 
     /// Asks the task's token, then policies.
-    fn ask(&self, options: &TaskOptions) -> Result<Option<Escorting>, Refusal> {
+    pub(crate) fn ask(&self, options: &TaskOptions) -> Result<Option<Escorting>, Refusal> {
         if options.token.as_ref().is_some_and(CancelToken::is_cancelled) {
             return Err(Refusal::Cancelled);
         }

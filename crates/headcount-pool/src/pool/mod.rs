@@ -23,10 +23,8 @@ mod tasks;
 mod threads;
 mod workplace;
 
-#[cfg(loom)]
 pub(crate) use admission::Admission;
 pub use batch::SubmitAllError;
-#[cfg(loom)]
 pub(crate) use bid::Bid;
 pub use builder::{BuildError, BuildFault, Builder, PanicPolicy, Workers};
 pub use diagnosis::{Bottleneck, Diagnosis, Doing, WorkerReport};

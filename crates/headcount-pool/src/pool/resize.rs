@@ -43,7 +43,7 @@ pub struct Resize<K: Kind> {
 /// assert_eq!(progress.unreachable_for, None, "workers can be started");
 /// # Ok::<(), headcount_pool::BuildError>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResizeProgress {
     /// The bounds that were asked for, within what the pool was built for.
@@ -58,6 +58,8 @@ pub struct ResizeProgress {
     pub retiring: u32,
     /// For how long nobody is hired, because the last start failed. `None`: it went well.
     pub unreachable_for: Option<Duration>,
+    /// What the system said when that start failed. `None`: it went well.
+    pub unreachable_because: Option<String>,
 }
 
 impl<K: Kind> Resize<K> {
@@ -73,13 +75,15 @@ impl<K: Kind> Resize<K> {
         let now = engine.now();
         let desk = engine.desk();
         let counts = desk.roster.counts();
+        let unreachable_until = desk.roster.unreachable_until();
         ResizeProgress {
             target: self.target,
             superseded: desk.roster.config().staffing != self.target,
             live: counts.live,
             starting: counts.starting,
             retiring: counts.retiring + counts.leaving,
-            unreachable_for: desk.roster.unreachable_until().map(|at| at.since(now)),
+            unreachable_for: unreachable_until.map(|at| at.since(now)),
+            unreachable_because: unreachable_until.and_then(|_| desk.hire_error.clone()),
         }
     }
 

@@ -375,11 +375,12 @@ impl<K: Kind> PoolHandle<K> {
     }
 
     fn drop_unadmitted(&self, mut work: K::Work) {
-        let counted = K::give_up(&mut work, Fate::Dropped);
+        let class = K::class(&work);
+        // Counted and told before whoever holds its handle hears of it.
+        self.engine().refused.fetch_add(1, Ordering::Relaxed);
+        self.engine().dropped(class);
+        K::give_up(&mut work, Fate::Dropped);
         drop_quietly(work);
-        if counted {
-            self.engine().refused.fetch_add(1, Ordering::Relaxed);
-        }
     }
 
     /// What binds a task to this pool, with nothing special agreed on.

@@ -4,19 +4,28 @@
 //! that there is one to run. So nothing borrowed ever lies where a drain could hand it out, and
 //! whoever opened the scope can run what is left by itself: it helps with its own tasks and no
 //! others, which is why scopes inside of scopes cannot deadlock, whatever the size of the pool.
+//!
+//! Each task is counted once, as taken in where it is spawned and by how it ended where it ran. A
+//! hint is no task: whoever finds nothing left to run counts nothing.
 
 use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::process::abort;
 use std::sync::{Arc, PoisonError};
+
+use headcount_core::{Name, Timestamp};
 
 use super::erase::{Erased, erase};
 
 use crate::blocking::blocking;
-use crate::pool::{PoolHandle, Threads};
+use crate::engine::{Engine, Fate};
+use crate::pool::{Admission, Bid, PoolHandle, Threads};
+use crate::sync::atomic::Ordering;
 use crate::sync::{Condvar, Mutex, lock};
+use crate::task::{Overflow, TaskOptions, Work, message_in, report_failure, small, take_failure};
 use crate::unhurt::drop_quietly;
 
 /// Where tasks can be spawned that borrow what outlives the call of
@@ -46,24 +55,45 @@ impl PoolHandle<Threads> {
     /// Runs `body`, which may spawn tasks that borrow, and returns when all of them have ended.
     ///
     /// Whoever calls it runs those that no worker has begun. Where the pool is full or closed that
-    /// may be all of them.
+    /// may be all of them: every task of a scope runs, and none is ever counted as rejected. Each
+    /// is counted as submitted and by how it ended, wherever it ran.
+    ///
+    /// [Policies](Self::policies) are asked about each task, and told what becomes of those that
+    /// they accept, wherever they run. One that a policy rejects is kept from the workers, and
+    /// whoever opened the scope runs it: what it borrows cannot be handed back. Where a policy is
+    /// to keep tasks from running at all, [`submit`](Self::submit) them.
     ///
     /// # Panics
     ///
-    /// When `body` or one of the tasks panicked, after all have ended.
+    /// When `body` or one of the tasks panicked, after all have ended. A panic of a task is told as
+    /// any other, and aborts the process where the pool was built so.
     pub fn scope<'scope, R>(&self, body: impl FnOnce(&Scope<'_, 'scope>) -> R) -> R {
-        let queue = Arc::new(Queue::default());
+        let queue = Arc::new(Queue::new(self.engine()));
         let scope = Scope { pool: self, queue: Arc::clone(&queue), borrows: PhantomData };
         let result = catch_unwind(AssertUnwindSafe(|| body(&scope)));
-        // Whatever happened, nothing borrowed may be left when this returns.
-        queue.finish();
+        // Whatever happened, nothing borrowed may be left when this returns. That it panics would
+        // be a fault of the pool, and then nobody knows who still runs what.
+        if catch_unwind(AssertUnwindSafe(|| queue.finish())).is_err() {
+            abort();
+        }
         match (result, queue.take_panic()) {
             (Ok(result), None) => result,
-            (Err(payload), _) | (Ok(_), Some(payload)) => resume_unwind(payload),
+            // What goes must be gone before the panic goes on: a second one then ends the process.
+            (Ok(result), Some(payload)) => {
+                drop_quietly(result);
+                resume_unwind(payload)
+            }
+            (Err(payload), thrown) => {
+                drop_quietly(thrown);
+                resume_unwind(payload)
+            }
         }
     }
 
     /// Applies `apply` to every item, on many workers at once, and returns the results in order.
+    ///
+    /// It is a [`scope`](Self::scope) with a task for each item: all of them run, if need be on the
+    /// thread that calls it, whatever the line has room for and policies say.
     ///
     /// ```
     /// use headcount_pool::ThreadPool;
@@ -98,47 +128,108 @@ impl PoolHandle<Threads> {
 impl<'scope> Scope<'_, 'scope> {
     /// Runs `task` on a worker, or on the thread that opened the scope.
     pub fn spawn(&self, task: impl FnOnce() + Send + 'scope) {
-        self.queue.push(erase(Box::new(task)));
-        let queue = Arc::clone(&self.queue);
-        // A pool that takes no hint leaves the task to whoever opened the scope.
-        drop(self.pool.try_spawn(move || {
-            queue.run_one();
-        }));
+        match self.pool.ask(&TaskOptions::new()) {
+            Ok(None) => self.offer(Box::new(task)),
+            Ok(Some(escorting)) => self.offer(Box::new(escorting.around(task))),
+            Err(_) => self.keep(Box::new(task)),
+        }
+    }
+
+    /// Lets whoever comes first run it: a worker, or whoever opened the scope.
+    fn offer(&self, task: Box<dyn FnOnce() + Send + 'scope>) {
+        let (engine, task) = (self.pool.engine(), erase(task));
+        // It is counted as taken in before anybody can run it and count its end.
+        if let Ok(Admission::Enter(number)) = engine.admit(Bid::new(Overflow::Reject)) {
+            lock(&self.queue.state).offered.push_back(task);
+            engine.put(number, small(Hint(Some(Arc::clone(&self.queue)))));
+        } else {
+            // A pool that takes no hint leaves the task to whoever opened the scope.
+            engine.ran_beside.fetch_add(1, Ordering::Relaxed);
+            lock(&self.queue.state).offered.push_back(task);
+        }
+    }
+
+    /// Leaves it to whoever opened the scope.
+    fn keep(&self, task: Box<dyn FnOnce() + Send + 'scope>) {
+        self.pool.engine().ran_beside.fetch_add(1, Ordering::Relaxed);
+        lock(&self.queue.state).kept.push_back(erase(task));
+    }
+}
+
+/// What waits in the pool's line: that a scope has a task to run, or had.
+struct Hint(Option<Arc<Queue>>);
+
+impl Work for Hint {
+    fn run(&mut self, _now: Timestamp) -> Option<Fate> {
+        let queue = self.0.take()?;
+        let task = queue.begin(|state| state.offered.pop_front())?;
+        Some(queue.run(task))
+    }
+
+    /// Whoever opened the scope runs the task and counts it, and so here and below nobody does.
+    fn abandon(&mut self, _fate: Fate) -> bool {
+        false
+    }
+
+    fn hand_back(&mut self) -> bool {
+        false
+    }
+
+    fn class(&self) -> Option<Name> {
+        None
     }
 }
 
 /// The tasks of a scope.
-#[derive(Default)]
 struct Queue {
+    engine: Arc<Engine<Threads>>,
     state: Mutex<State>,
     all_ended: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    waiting: VecDeque<Erased>,
+    /// Those that anybody may run.
+    offered: VecDeque<Erased>,
+    /// Those that whoever opened the scope runs.
+    kept: VecDeque<Erased>,
     running: u32,
     panic: Option<Box<dyn Any + Send>>,
 }
 
 impl Queue {
-    fn push(&self, task: Erased) {
-        lock(&self.state).waiting.push_back(task);
+    fn new(engine: &Arc<Engine<Threads>>) -> Self {
+        let engine = Arc::clone(engine);
+        Self { engine, state: Mutex::default(), all_ended: Condvar::default() }
     }
 
-    /// Runs the next task, if there is one left.
-    fn run_one(&self) -> bool {
-        let Some(task) = self.begin() else { return false };
-        let panic = catch_unwind(AssertUnwindSafe(task)).err();
-        self.ended(panic);
-        true
-    }
-
-    fn begin(&self) -> Option<Erased> {
+    fn begin(&self, next: impl FnOnce(&mut State) -> Option<Erased>) -> Option<Erased> {
         let mut state = lock(&self.state);
-        let task = state.waiting.pop_front()?;
+        let task = next(&mut state)?;
         state.running += 1;
         Some(task)
+    }
+
+    /// Runs a task that has begun, and says how it is to be counted.
+    fn run(&self, task: Erased) -> Fate {
+        // One that runs inside another, which opened the scope, fails for itself alone.
+        let outer_failed = take_failure();
+        let panic = catch_unwind(AssertUnwindSafe(task)).err();
+        let failed = take_failure();
+        if outer_failed {
+            report_failure();
+        }
+        let fate = match &panic {
+            Some(payload) => {
+                // Before its scope can end, so that whoever hears of the panic finds it told.
+                self.engine.panicked(None, message_in(&**payload));
+                Fate::Panicked
+            }
+            None if failed => Fate::Failed,
+            None => Fate::Ran,
+        };
+        self.ended(panic);
+        fate
     }
 
     fn ended(&self, panic: Option<Box<dyn Any + Send>>) {
@@ -163,17 +254,32 @@ impl Queue {
 
     /// Runs what is left, and waits for what others run.
     fn finish(&self) {
-        while self.run_one() {}
-        let running = |state: &State| 0 < state.running || !state.waiting.is_empty();
-        if !running(&lock(&self.state)) {
+        self.run_what_is_left();
+        let is_running = |state: &State| 0 < state.running;
+        if !is_running(&lock(&self.state)) {
             return;
         }
         blocking(|| {
             let mut state = lock(&self.state);
-            while running(&state) {
+            while is_running(&state) {
                 state = self.all_ended.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
         });
+    }
+
+    /// Runs and counts what nobody has begun. First what nobody else may run.
+    fn run_what_is_left(&self) {
+        let next = |state: &mut State| state.kept.pop_front().or_else(|| state.offered.pop_front());
+        let Some(mut task) = self.begin(next) else { return };
+        // Not idle meanwhile. Once for all of them, for each time is a visit to the desk.
+        let _beside = self.engine.beside();
+        loop {
+            self.engine.ended_unrun(self.run(task));
+            match self.begin(next) {
+                Some(another) => task = another,
+                None => return,
+            }
+        }
     }
 
     fn take_panic(&self) -> Option<Box<dyn Any + Send>> {

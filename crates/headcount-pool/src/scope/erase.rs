@@ -7,7 +7,7 @@
 //!    to `scope`: what goes into the pool's line holds only the queue.
 //! 2. `PoolHandle::scope` ends with `Queue::finish`, also when the body panics. It returns when the
 //!    queue is empty and nothing taken from it runs, and a task counts as running until it has been
-//!    called and dropped.
+//!    called and dropped. If it panicked, which it does not, the process would be aborted.
 //! 3. Nothing is pushed after that: `Scope::spawn` needs a `&Scope`, which only lives during the
 //!    body, and a task cannot hold one, because `'scope` is invariant and a `Scope` lives shorter
 //!    than `'scope`.

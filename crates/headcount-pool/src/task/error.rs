@@ -140,15 +140,17 @@ impl std::error::Error for TaskError {}
 
 /// What a panic said.
 pub(crate) fn message_of(payload: Box<dyn Any + Send>) -> String {
-    match payload.downcast::<String>() {
-        Ok(message) => *message,
-        Err(payload) => match payload.downcast::<&'static str>() {
-            Ok(message) => (*message).to_owned(),
-            Err(payload) => {
-                // Its drop is the user's code as well, and may panic once more.
-                drop_quietly(payload);
-                "it said nothing that can be told".to_owned()
-            }
-        },
+    let message = message_in(&*payload);
+    // Its drop is the user's code as well, and may panic once more.
+    drop_quietly(payload);
+    message
+}
+
+/// The same of one that is passed on.
+pub(crate) fn message_in(payload: &(dyn Any + Send)) -> String {
+    if let Some(message) = payload.downcast_ref::<String>() {
+        return message.clone();
     }
+    let message = payload.downcast_ref::<&'static str>();
+    (*message.unwrap_or(&"it said nothing that can be told")).to_owned()
 }

@@ -29,7 +29,7 @@ pub use token::CancelToken;
 pub(crate) use context::{
     BlocksOn, Workplace, enter_workplace, has_failed, has_timed_out, take_failure, workplace,
 };
-pub(crate) use error::message_of;
+pub(crate) use error::{message_in, message_of};
 #[cfg(feature = "tokio")]
 pub(crate) use lent::Turn;
 pub(crate) use nested::{Nested, depth, may_nest};

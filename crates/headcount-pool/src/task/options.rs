@@ -45,9 +45,9 @@ pub enum Overflow {
     WaitFor(Duration),
     /// The task is handed back.
     Reject,
-    /// The task that waits longest is dropped, and its handle says so.
+    /// The task that waits longest is dropped, and its handle and an event say so.
     DropOldest,
-    /// The task is dropped, and its handle says so.
+    /// The task is dropped, and its handle and an event say so. It counts as rejected.
     DropNewest,
     /// The submitter runs the task. Closures run inside of one another 16 deep; beyond that they
     /// are handed back, before the stack ends.

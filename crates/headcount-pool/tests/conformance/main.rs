@@ -56,6 +56,7 @@
 //! |  |  | `whatever_a_task_drops_may_panic` |
 //! |  |  | `a_waker_that_panics_hurts_nobody` |
 //! |  |  | `hooks_and_listeners_that_panic_hurt_nobody` |
+//! |  |  | `a_hook_of_a_policy_that_panics_is_told_by_its_name` |
 //! |  |  | `an_unrun_task_may_panic_where_it_is_run` |
 //! |  |  | `a_panic_in_a_blocking_section_ends_the_section` |
 //! |  |  | `panics_among_many_tasks_slow_nobody_down` |

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use std::{env, thread};
 
-use headcount_core::Staffing;
+use headcount_core::{Counters, Staffing};
 use headcount_pool::{CancelToken, Overflow, TaskError, TaskHandle, TaskOptions, blocking};
 
 use super::{Handle, Pool, RUNS_WHAT_BEGINS, alive, at, builder, does, workers_alive};
@@ -200,6 +200,10 @@ fn every_accepted_task_ends_in_exactly_one_way() {
         let (expired, returned) = (Ledger::get(expired), Ledger::get(returned));
         assert_eq!(counters.expired + handed_back, expired + returned, "seed {seed}: {ledger:?}");
         assert!(counters.expired <= expired, "seed {seed}: {ledger:?}");
+        let Counters { rejected, cancelled, dropped, returned, .. } = counters;
+        assert_eq!(returned, handed_back, "seed {seed}");
+        let unrun = counters.expired + cancelled + dropped + returned;
+        assert_eq!(counters.submitted - rejected, completed + unrun, "seed {seed}: {counters:?}");
         let refused = Ledger::get(&ledger.refused);
         assert!(refused <= counters.rejected, "seed {seed}");
         assert_eq!(counters.submitted, accepted + refused, "seed {seed}");

@@ -5,9 +5,12 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use headcount_pool::report_failure;
+use headcount_core::{Counters, Name, Staffing};
+use headcount_pool::{
+    Doing, Event, Overflow, TaskError, TaskOptions, WorkerReport, report_failure,
+};
 
-use super::{at, builder, count_in, does};
+use super::{Pool, at, builder, count_in, does};
 use crate::support::{Dice, Gate, LIMIT, add_one, counter, eventually, read};
 
 #[test]
@@ -157,6 +160,81 @@ fn counters_add_up_over_every_way_a_task_can_end() {
     let counters = pool.snapshot().counters;
     assert_eq!((counters.started, counters.completed), (7, 7));
     assert_eq!((counters.failed, counters.panicked, counters.expired), (2, 1, 0));
+    assert_eq!((counters.cancelled, counters.dropped, counters.returned), (1, 0, 0));
+    assert_eq!(ended(counters), counters.submitted);
+}
+
+/// Everything that became of tasks.
+fn ended(counters: Counters) -> u64 {
+    let Counters { completed, rejected, expired, cancelled, dropped, returned, .. } = counters;
+    completed + rejected + expired + cancelled + dropped + returned
+}
+
+#[test]
+fn what_is_dropped_and_what_is_handed_back_is_counted_and_told() {
+    let pool = builder("drops").workers(1).queue_len_max(2).build().expect("no fault");
+    pool.pause();
+    let submit = |class, overflow| {
+        let options = TaskOptions::new().class(Name::new(class).expect("a name"));
+        pool.submit_with(options.overflow(overflow), does(|| ())).expect("it is let in or dropped")
+    };
+    let first = submit("first", Overflow::Reject);
+    let rest = [submit("second", Overflow::Reject), submit("third", Overflow::DropOldest)];
+    assert_eq!(first.join(), Err(TaskError::Dropped));
+    assert_eq!(submit("fourth", Overflow::DropNewest).join(), Err(TaskError::Dropped));
+    let told = |class| {
+        let class = Some(Name::new(class).expect("a name"));
+        let events = pool.events().into_iter();
+        events.filter(|(_, event)| *event == Event::TaskDropped { class }).count()
+    };
+    assert_eq!(["first", "second", "third", "fourth"].map(told), [1, 0, 0, 1]);
+    drop(pool.drain(Duration::ZERO));
+    assert!(rest.into_iter().all(|task| task.join() == Err(TaskError::Returned)));
+    let counters = pool.snapshot().counters;
+    let Counters { submitted, rejected, completed, dropped, returned, .. } = counters;
+    assert_eq!((submitted, rejected, completed, dropped, returned), (4, 1, 0, 1, 2));
+    assert_eq!(ended(counters), submitted);
+}
+
+/// The only worker of the pool.
+fn worker(pool: &Pool) -> WorkerReport {
+    let mut workers = pool.diagnose().workers;
+    assert_eq!(workers.len(), 1, "{workers:?}");
+    workers.remove(0)
+}
+
+#[test]
+fn a_diagnosis_tells_who_comes_who_rests_and_who_goes() {
+    let (starts, stops) = (Gate::new(), Gate::new());
+    let (start, stop) = (starts.pass(), stops.pass());
+    let pool = builder("duty")
+        .workers(1)
+        .on_worker_start(move |_| start.block())
+        .on_worker_stop(move |_| stop.block())
+        .build()
+        .expect("no fault");
+    // Behind the pool, so that they open before it goes where this fails.
+    let (starts, stops, gate) = (starts, stops, Gate::new());
+    starts.wait_for(1);
+    let starting = worker(&pool);
+    assert!(starting.doing == Doing::Starting && starting.since.is_some(), "{starting:?}");
+    starts.open();
+    eventually("it rests", || worker(&pool).doing == Doing::Idle);
+    eventually("since it has parked", || worker(&pool).since.is_some());
+    let rested = worker(&pool).since;
+    eventually("for ever longer", || rested < worker(&pool).since);
+    pool.spawn(at(&gate)).expect("open");
+    gate.wait_for(1);
+    assert_eq!(worker(&pool).doing, Doing::Busy);
+    let resize = pool.resize(Staffing::exactly(0));
+    let told = pool.diagnose().to_string();
+    assert!(told.contains("1 worker: 1 busy, 0 parked, 0 blocked, 1 to leave"), "{told}");
+    gate.open();
+    stops.wait_for(1);
+    assert_eq!(worker(&pool).doing, Doing::Leaving);
+    stops.open();
+    assert!(resize.wait_timeout(LIMIT));
+    assert!(pool.diagnose().workers.is_empty());
 }
 
 #[test]

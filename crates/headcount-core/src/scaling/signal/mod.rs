@@ -49,7 +49,8 @@ use crate::Reason;
 ///     }
 ///     fn read(&mut self, observation: &Observation) -> Option<f64> {
 ///         let counters = observation.pool.counters;
-///         let over = counters.completed + counters.rejected + counters.expired;
+///         let unrun = counters.expired + counters.cancelled + counters.dropped;
+///         let over = counters.completed + counters.rejected + unrun + counters.returned;
 ///         Some(counters.submitted.saturating_sub(over) as f64)
 ///     }
 /// }

@@ -157,6 +157,13 @@ impl Bucket {
         Ok(())
     }
 
+    /// Puts back what was taken for nothing, as far as there is room: meanwhile it has filled.
+    pub(super) fn give_back(&mut self, tokens: u32, now: Timestamp) {
+        self.fill(now);
+        let given = u128::from(tokens) * self.rate.token();
+        self.level = (self.level + given).min(self.rate.full());
+    }
+
     /// Fills at another rate from now on. What is in it stays in it, up to the new brim.
     pub(super) fn change(&mut self, rate: Rate, now: Timestamp) {
         self.fill(now);
@@ -241,6 +248,20 @@ mod tests {
         assert!(bucket.clone().take(1, Timestamp::ORIGIN + span).is_ok());
         let just_before = (Timestamp::ORIGIN + span).before(Duration::from_nanos(1));
         assert!(bucket.take(1, just_before).is_err());
+    }
+
+    #[test]
+    fn what_is_given_back_goes_up_to_the_brim_and_no_further() {
+        let mut bucket = Bucket::new(rate(1, SECOND, 3), Timestamp::ORIGIN);
+        bucket.take(3, Timestamp::ORIGIN).expect("it is full");
+        bucket.give_back(1, Timestamp::ORIGIN);
+        assert_eq!(bucket.tokens(Timestamp::ORIGIN), 1);
+        bucket.give_back(1, Timestamp::from_secs(2));
+        assert_eq!(bucket.tokens(Timestamp::from_secs(2)), 3, "two came in, and one was lost");
+        bucket.take(3, Timestamp::from_secs(2)).expect("it is full");
+        bucket.change(rate(1, SECOND, 1), Timestamp::from_secs(2));
+        bucket.give_back(3, Timestamp::from_secs(2));
+        assert_eq!(bucket.tokens(Timestamp::from_secs(2)), 1, "the brim is lower by now");
     }
 
     #[test]

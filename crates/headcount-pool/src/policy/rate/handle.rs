@@ -1,5 +1,6 @@
 //! The rate limit as its users hold it: by itself, or as a policy of one pool or several.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc as StdArc;
 
@@ -14,8 +15,10 @@ use crate::sync::{Arc, Mutex, lock};
 ///
 /// Clones are the same limit, so several pools can share one. It begins full.
 ///
-/// As a policy it takes a token for each task that it is asked about, and keeps it even where a
-/// policy behind it rejects the task or the task is cancelled. So add it last.
+/// As a policy it takes a token for each task that it is asked about. It gets back that of a task
+/// which never begins, because the line is full, a policy behind it rejects it, or it is cancelled,
+/// expires or is handed back while it waits; as far as there is room, for a bucket that has filled
+/// meanwhile takes no more than its burst. A task that has begun has used its token.
 ///
 /// ```
 /// use headcount_pool::policy::{Rate, RateLimit};
@@ -116,10 +119,30 @@ impl PoolPolicy for RateLimit {
 
     fn on_enqueue(&self, _task: &TaskView<'_>) -> Verdict {
         match self.try_take(1) {
-            Ok(()) => Verdict::accept(),
+            Ok(()) => Verdict::accept_with(Token { limit: self.clone(), used: false }),
             Err(error) => {
                 Verdict::Reject { reason: error.to_string(), retry_after: error.retry_after() }
             }
+        }
+    }
+
+    fn on_start(&self, _task: &TaskView<'_>, baggage: Option<&mut (dyn Any + Send)>) {
+        if let Some(token) = baggage.and_then(|baggage| baggage.downcast_mut::<Token>()) {
+            token.used = true;
+        }
+    }
+}
+
+/// What a task took. Dropped before it has begun, it goes back.
+struct Token {
+    limit: RateLimit,
+    used: bool,
+}
+
+impl Drop for Token {
+    fn drop(&mut self) {
+        if !self.used {
+            self.limit.with(|bucket, now| bucket.give_back(1, now));
         }
     }
 }
@@ -139,8 +162,13 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::policy::Policies;
     use crate::policy::policies_tests::Watch;
+    use crate::policy::{Escort, Policies};
+
+    /// It begins, and so it has used what it took.
+    fn begin(mut escort: Escort) {
+        escort.started(&TaskView::default());
+    }
 
     #[test]
     fn a_pool_takes_so_many_and_says_when_to_come_back() {
@@ -148,7 +176,7 @@ mod tests {
         let limit = RateLimit::with_clock(Rate::per_second(2), watch.clone()).expect("no fault");
         let policies = Policies::new();
         policies.add(StdArc::new(limit.clone())).expect("the only one");
-        let enqueue = || policies.enqueue(&TaskView::default()).map(drop);
+        let enqueue = || policies.enqueue(&TaskView::default()).map(begin);
         assert_eq!([enqueue(), enqueue()], [Ok(()), Ok(())]);
         let rejection = enqueue().expect_err("two a second");
         let expected = "rate_limit: the rate limit is reached; try again in 500.0ms";

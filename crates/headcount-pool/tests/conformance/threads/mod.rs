@@ -22,6 +22,9 @@ mod waiting;
 #[path = "../failures.rs"]
 mod failures;
 
+#[path = "../policies.rs"]
+mod policies;
+
 #[path = "../lifetime.rs"]
 mod lifetime;
 

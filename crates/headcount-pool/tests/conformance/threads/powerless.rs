@@ -51,6 +51,9 @@ fn a_resize_that_cannot_be_reached_says_so() {
     let progress = resize.progress();
     assert_eq!(progress.target, Staffing::exactly(2));
     assert_eq!(progress.live, progress.starting, "nobody has started");
+    let why = progress.unreachable_because.expect("the system said why");
+    let told = |event: &Event| matches!(event, Event::HireFailed { error, .. } if *error == why);
+    eventually("it is what the event says", || pool.events().iter().any(|(_, event)| told(event)));
     assert!(!resize.is_done() && !resize.wait_timeout(Duration::from_millis(50)));
     let retries = || {
         let failed = |event: &Event| matches!(event, Event::HireFailed { .. });
