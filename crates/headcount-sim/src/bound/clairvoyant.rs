@@ -87,6 +87,27 @@ impl Bound {
             gap: (plan.workers + hire * plan.spawns - proved) / work,
         })
     }
+
+    /// The same in slots as much longer as it takes: for runs that last for days, or in which one
+    /// job does. The longer slots are the less sharp is the bound.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Bound::of`]; there are never too many slots.
+    pub fn in_longer_slots(
+        jobs: impl IntoIterator<Item = Job> + Clone,
+        config: &BoundConfig,
+    ) -> Result<Self, BoundError> {
+        let mut config = config.clone();
+        loop {
+            match Self::of(jobs.clone(), &config) {
+                Err(BoundError::TooManySlots { .. }) if config.slot < Duration::MAX => {
+                    config.slot = config.slot.saturating_mul(2);
+                }
+                found => return found,
+            }
+        }
+    }
 }
 
 fn cheaper(one: Plan, other: Plan, hire: f64) -> Plan {
