@@ -22,7 +22,7 @@ pub(super) fn read(path: &Path, jobs: Option<&Path>) -> Result<Record, Stop> {
     let jobs = jobs.map(Path::to_owned).or_else(|| jobs_beside(path));
     let service = jobs.map(|file| service(&file)).transpose()?;
     let counts = arrivals.counts.iter().copied().map(whole).collect();
-    Ok(Record { step: arrivals.step.as_secs_f64(), counts, service, spawn: None })
+    Ok(Record { step: arrivals.step.as_secs_f64(), counts, service, spawn: None, no_rate: None })
 }
 
 fn service(path: &Path) -> Result<Service, Stop> {
