@@ -195,7 +195,7 @@ impl Match {
     /// Where nobody could have kept the promise, or the regime has no bound.
     pub fn bound(&self) -> Result<f64, NoBound> {
         let config = self.regime.bound(&self.entry)?;
-        let bound = |jobs: &Arc<[Job]>| Bound::in_longer_slots(jobs.iter().copied(), &config);
+        let bound = |jobs: &Arc<[Job]>| Bound::in_longer_slots(&jobs.iter().copied(), &config);
         let costs = self.jobs.iter().map(|jobs| Ok(bound(jobs).map_err(NoBound::Unknown)?.j));
         Ok(Interval::of(&costs.collect::<Result<Vec<f64>, NoBound>>()?).mean)
     }

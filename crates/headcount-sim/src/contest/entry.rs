@@ -1,11 +1,12 @@
 //! The loads of the benchmark, each brought to a size that can be compared.
 //!
 //! - The busiest 3,600 buckets of a trace are taken.
-//! - A trace without sizes is given lognormal ones of 1 s; where a bucket is longer than a second it
-//!   lasts a second instead, so that days become an hour; and there are as many arrivals as make a
-//!   load of [`PEAK`] workers at its peak. All but a thousandth of the stretches of five services
-//!   stay below that, and none is above three times as much: a burst that is rarer must be within
-//!   reach of the workers there may be, or every regime would be one of overload.
+//! - A trace without sizes is given lognormal ones of 1 s; where a bucket is longer than a second
+//!   it lasts a second instead, so that days become an hour (and where buckets are shorter, it is
+//!   an hour of them); and as many arrive as make a load of [`PEAK`] workers at its peak.
+//! - All but a thousandth of the stretches of five services stay below the peak, and none is above
+//!   three times as much: a burst that is rarer must be within reach of the workers there may be,
+//!   or every regime would be one of overload.
 //! - A trace with sizes is left as it is, in its own time; its peak is measured in the same way.
 //!   Where that were more than two million jobs the busiest stretch is a shorter one.
 

@@ -65,6 +65,6 @@ pub(super) fn bound(arguments: &Arguments, pools: &[PoolSetup]) -> Result<f64, S
         knee: knee.unwrap_or_default(),
         ..BoundConfig::of(promise(arguments))
     };
-    let bound = Bound::in_longer_slots(first.jobs.iter().copied(), &config);
+    let bound = Bound::in_longer_slots(&first.jobs.iter().copied(), &config);
     bound.map(|bound| bound.j).map_err(|error| error.to_string())
 }
