@@ -71,11 +71,7 @@ fn to_set(text: &mut Text, plan: &Plan) {
     };
     text.bound("floor", bounds.floor, &why);
     text.bound("initial", bounds.initial, "what the load needs");
-    let ceiling = match plan.doubling.workers {
-        Some(_) => "what twice the load needs",
-        None => "as many as are looked for; twice the load needs more",
-    };
-    text.bound("ceiling", bounds.ceiling, ceiling);
+    text.bound("ceiling", bounds.ceiling, ceiling_is_for(plan));
     if let Some(memory) = plan.memory {
         text.item(
             "memory",
@@ -87,6 +83,13 @@ fn to_set(text: &mut Text, plan: &Plan) {
                 bytes(memory.ceiling)
             ),
         );
+    }
+}
+
+fn ceiling_is_for(plan: &Plan) -> &'static str {
+    match plan.doubling.workers {
+        Some(_) => "what twice the load needs",
+        None => "as many as are looked for; twice the load needs more",
     }
 }
 
