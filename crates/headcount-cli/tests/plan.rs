@@ -88,7 +88,7 @@ fn slow_starts_and_quiet_hours_move_the_floor() {
 fn what_no_number_of_workers_can_do_is_said() {
     let arguments = format!("--rate 1000/s {SERVICE} --latency 100ms");
     let sentence = "no number of workers can keep this: the service alone takes longer than 100 ms \
-                    for 12.2 % of the jobs, and 1 % may be late; ask for 200 ms or more";
+                    for 12.2 % of the jobs, and 1 % may be late; ask for more than 200 ms";
     check(&arguments, 1, &[sentence]);
     check(
         &format!("{arguments} --json"),
@@ -227,6 +227,55 @@ fn a_recorded_run_is_planned_for() {
     check_in(&folder, "--recorded two.jsonl --wait 50ms", 1, &several);
     let unknown = ["no pool is called \"c\"; there are a, b"];
     check_in(&folder, "--recorded two.jsonl --wait 50ms --pool c", 1, &unknown);
+}
+
+/// What a batch looks like: all of it is there at the first look.
+fn batch() -> String {
+    let mut lines = vec![r#"{"headcount_trace":1}"#.to_owned()];
+    let mut autoscaler = Policy::check(&Preset::gopipe().config(), 8).expect("no fault").build();
+    for second in 0..=60 {
+        let mean = Duration::from_millis(100);
+        let service = Some(Statistics { count: 10, mean, scv: 0.5, ..Statistics::default() });
+        let counters = Counters { submitted: 600, completed: 10 * second, ..Counters::default() };
+        let pool = PoolSnapshot { service, counters, ..PoolSnapshot::default() };
+        let observation = Observation::new(Timestamp::from_secs(second), pool);
+        let decision = Box::new(autoscaler.tick(&observation));
+        let row =
+            Row::Tick { pool: "run".to_owned(), observation: Box::new(observation), decision };
+        lines.push(serde_json::to_string(&row).expect("a row is written"));
+    }
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn a_batch_has_no_rate() {
+    let folder = folder(&[("run.jsonl", &batch())]);
+    let sentence = "run.jsonl: no task came while it was recorded, so that there is no rate: a \
+                    batch is there from the beginning; give --rate, as in --rate 10/s, which is \
+                    how fast 600 tasks were done";
+    check_in(&folder, "--recorded run.jsonl --wait 1s", 1, &[sentence]);
+    let expected = ["keep the wait within 1 s", "service     mean 100 ms, scv 0.5"];
+    check_in(&folder, "--recorded run.jsonl --wait 1s --rate 10/s", 0, &expected);
+}
+
+#[test]
+fn a_doubling_that_is_too_large_is_no_reason_to_say_nothing() {
+    let expected = ["5000", "10000000/s needs more workers than are looked for"];
+    check("--rate 5e6/s --service 1s --wait 1s", 0, &expected);
+}
+
+#[test]
+fn a_promise_that_leaves_no_time_to_wait_is_told_as_such() {
+    let sentence = "the service alone takes longer than 200 ms for 1 % of the jobs, and 1 % may be \
+                    late; ask for more than 200 ms";
+    check(&format!("--rate 10/s {SERVICE} --latency 200ms --late 1%"), 1, &[sentence]);
+}
+
+#[test]
+fn a_step_that_is_not_that_of_the_name_is_told() {
+    let folder = folder(&[("day_60s.arrivals.csv", &arrivals())]);
+    let sentence = "day_60s.arrivals.csv: line 3: t_seconds is 1 where 60 should follow";
+    check_in(&folder, "--trace day_60s.arrivals.csv --service 1s --wait 1s", 1, &[sentence]);
 }
 
 #[test]

@@ -21,6 +21,7 @@ mod reach;
 
 mod duration;
 mod table;
+mod trace_name;
 mod when;
 
 use std::num::NonZeroUsize;

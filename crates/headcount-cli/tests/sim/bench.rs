@@ -81,16 +81,38 @@ fn a_trace_of_the_folder_takes_the_place_of_the_one_built_in() {
     assert_eq!(json.matches("\"load\":\"azure_llm_code\"").count(), 1, "{json}");
 }
 
-/// A file beside a good one, and what is said of it before anything is run.
+#[test]
+fn a_trace_takes_the_place_of_a_load_that_is_made_up() {
+    let place = Place::new();
+    place.write("traces/step_1s.arrivals.csv", minute().as_bytes());
+    let flags = "--load step --policy on_demand --tempos 1 --regime A --seeds 1";
+    place.well(&format!("bench --traces traces {flags} --json out.json"));
+    let json = place.read("out.json");
+    assert_eq!(json.matches("\"load\":\"step\"").count(), 1, "{json}");
+    let told = place.sim("bench --traces traces --load none").err;
+    let loads = "azure_llm_code, step, step scv 1, step scv 4, ramp, sine, on_off, self_similar";
+    assert!(told.contains(loads), "{told}");
+}
+
+const QUICK: &str = "--policy on_demand --tempos 1 --regime A --seeds 1";
+
+/// A file beside a good one: it is skipped with a sentence, and the good one is played.
 #[track_caller]
 fn check_bad(name: &str, bytes: &[u8], sentence: &str) {
     let place = with_web();
     place.write(&format!("traces/{name}"), bytes);
-    place.refused("bench --traces traces --seeds 1", &format!("traces/{name}: {sentence}"));
+    let told = place.sim(&format!("bench --traces traces {QUICK} --load web --json out.json"));
+    let skipped = format!("headcount: traces/{name}: {sentence}; it is skipped\n");
+    assert_eq!((told.code, told.err.as_str()), (Some(0), skipped.as_str()), "web was asked for");
+    assert!(place.read("out.json").contains("\"load\":\"web\""));
+    let bad = place.sim(&format!("bench --traces traces {QUICK} --load bad"));
+    let cannot = format!("headcount: --load bad cannot be played: traces/{name}: {sentence}\n");
+    assert_eq!((bad.code, bad.err.as_str()), (Some(2), cannot.as_str()));
+    assert_eq!(bad.text(), "", "nothing was run");
 }
 
 #[test]
-fn a_bad_file_is_named_before_anything_runs() {
+fn a_bad_file_is_skipped_aloud() {
     let columns = "t_seconds,arrivals";
     let bad = "bad_1s.arrivals.csv";
     let empty = format!("the file is empty; its first line names the columns: {columns}");
@@ -104,19 +126,62 @@ fn a_bad_file_is_named_before_anything_runs() {
     check_bad(bad, format!("{columns}\n0,NaN\n").as_bytes(), &nan);
     let silent = "nothing arrives in it; is it the right file?";
     check_bad(bad, format!("{columns}\n0,0\n1,0\n").as_bytes(), silent);
-    check_bad("web.jobs.csv", b"t_seconds,service_seconds\n0,0\n", {
-        "no job in it takes any time; is it the right file?"
-    });
+}
+
+#[test]
+fn all_loads_but_the_skipped_one_are_played_and_the_exit_code_says_so() {
+    let place = with_web();
+    place.write("traces/bad.jobs.csv", b"t_seconds,service_seconds\n0,0\n");
+    place.write("traces/bad_1s.arrivals.csv", minute().as_bytes());
+    place.write("traces/huge.jobs.csv", b"t_seconds,service_seconds\n0,1\n");
+    place.write("traces/huge_1s.arrivals.csv", b"t_seconds,arrivals\n0,1000000000\n");
+    let told = place.sim(&format!("bench --traces traces {QUICK} --json out.json"));
+    assert_eq!(told.code, Some(1), "{told:?}");
+    for sentence in [
+        "headcount: traces/bad.jobs.csv: no job in it takes any time; is it the right file?; it is \
+         skipped\n",
+        "headcount: traces/huge_1s.arrivals.csv: this is about 1000000000 jobs",
+        "\nheadcount: 2 traces were skipped: bad, huge\n",
+    ] {
+        assert!(told.err.contains(sentence), "{sentence:?}: {}", told.err);
+    }
+    let json = place.read("out.json");
+    for load in ["azure_llm_code", "web", "web scv 4", "step", "bimodal"] {
+        assert!(json.contains(&format!("\"load\":\"{load}\"")), "{load}: {json}");
+    }
+    assert!(told.text().contains("A, web: the bound J* is "), "{told:?}");
 }
 
 #[test]
 fn a_packed_file_that_was_cut_short_is_named() {
     let place = with_web();
     place.write("traces/bad_1s.arrivals.csv.gz", &AZURE[..4000]);
-    let told = place.sim("bench --traces traces --seeds 1");
-    assert_eq!(told.code, Some(2), "{}", told.err);
+    let told = place.sim(&format!("bench --traces traces {QUICK} --load web"));
     assert!(told.err.starts_with("headcount: traces/bad_1s.arrivals.csv.gz: line "), "{told:?}");
     assert!(told.err.contains("the file was cut short, fetch it again"), "{told:?}");
+}
+
+/// Sixty hours of short jobs are more slots than the bound is worked out in.
+#[test]
+fn a_long_trace_with_sizes_has_a_bound() {
+    let place = Place::new();
+    let lines = (0..3_600).map(|minute| format!("{},{}\n", 60 * minute, 5 + minute % 7));
+    let minutes = format!("t_seconds,arrivals\n{}", lines.collect::<String>());
+    place.write("traces/web_60s.arrivals.csv", minutes.as_bytes());
+    place.write("traces/web.jobs.csv", b"t_seconds,service_seconds\n0,0.1\n0,0.3\n");
+    let out = place.well(&format!("bench --traces traces {QUICK} --load web"));
+    assert!(out.starts_with("A, web: the bound J* is "), "{out}");
+}
+
+#[test]
+fn each_regime_without_a_bound_says_why() {
+    let place = with_web();
+    let flags = "--traces traces --load web --policy on_demand --tempos 1 --seeds 1";
+    let told = |regime: &str| place.well(&format!("bench {flags} --regime {regime}"));
+    let too_few = "D, web: there is no bound: there may be fewer workers than the peak needs";
+    assert!(told("D").starts_with(too_few), "{}", told("D"));
+    let sick = "E, web: there is no bound: it knows of no machine that is sick";
+    assert!(told("E").starts_with(sick), "{}", told("E"));
 }
 
 #[test]

@@ -191,3 +191,72 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
         assert!(told.err.contains(sentence), "{flags}: {told:?}");
     }
 }
+
+/// Of the bound, with these policies.
+fn bounds(place: &Place, flags: &str, policies: &[&str]) -> Vec<f64> {
+    let policies = policies.join(" --policy ");
+    let mut bounds = numbers(place, &format!("{flags} --policy {policies}"), "j_bound");
+    bounds.dedup();
+    bounds
+}
+
+#[test]
+fn the_bound_does_not_depend_on_who_is_compared() {
+    let place = Place::new();
+    place.write("pools.yaml", POOLS);
+    let alone = bounds(&place, LOAD, &["slo"]);
+    assert_eq!(bounds(&place, LOAD, &["fixed:9"]), alone);
+    assert_eq!(bounds(&place, LOAD, &["pools.yaml:mail"]), alone);
+    assert_eq!(bounds(&place, LOAD, &["slo", "fixed:1", "fixed:9"]), alone);
+    let flags = format!("{LOAD} --min 9");
+    assert!(alone[0] < bounds(&place, &flags, &["slo"])[0], "nine are paid for by everybody");
+}
+
+#[test]
+fn jobs_that_take_for_ever_are_refused() {
+    let place = Place::new();
+    let refusal = "jobs take 720h00m on average, and up to a day is simulated; make them shorter, \
+                   or leave out the longest";
+    let flags = "--arrivals poisson:1/s --span 10s --service const:30d";
+    place.refused(flags, refusal);
+    place.write("out.csv", b"t_seconds,service_seconds\n0,1\n1,1\n2,1000000000\n3,1\n");
+    let told = place.sim("--jobs out.csv");
+    assert_eq!(told.code, Some(2), "{told:?}");
+    assert!(told.err.starts_with("headcount: out.csv: jobs take 69444h26m on average"), "{told:?}");
+}
+
+/// One job of a month among many of a second: the run ends, and the picture is no larger.
+#[test]
+fn one_job_that_takes_for_ever_does_not_hold_up_the_run() {
+    let place = Place::new();
+    let lines: Vec<String> = (0..3_000).map(|second| format!("{second},1")).collect();
+    let jobs = format!("t_seconds,service_seconds\n0,2592000\n{}\n", lines.join("\n"));
+    place.write("out.csv", jobs.as_bytes());
+    let out = place.well("--jobs out.csv --policy keda --policy fixed:3 --svg out.svg");
+    assert_eq!(names(&out), ["policy", "keda", "fixed:3"], "{out}");
+    assert!(place.read("out.svg").len() < 500_000, "{}", place.read("out.svg").len());
+}
+
+#[test]
+fn more_than_a_year_is_not_cut_without_a_word() {
+    let place = Place::new();
+    place.write("years.csv", b"t_seconds,service_seconds\n0,1\n40000000,1\n");
+    let flags = "--jobs years.csv --policy fixed:1";
+    let told = place.sim(flags);
+    assert_eq!(told.code, Some(2), "{told:?}");
+    let sentence = "headcount: jobs come for 462d, and a run is of 366d at most; give --span 366d \
+                    for the first of them\n";
+    assert_eq!(told.err, sentence);
+    place.refused(&format!("{flags} --span 400d"), "--span is longer than a year; make it shorter");
+}
+
+#[test]
+fn a_trace_brings_the_jobs_beside_it() {
+    let place = Place::new();
+    place.write("web_1s.arrivals.csv", minute().as_bytes());
+    place.write("web.jobs.csv", b"t_seconds,service_seconds\n0,0.5\n");
+    let beside = place.well("--trace web_1s.arrivals.csv");
+    assert_eq!(beside, place.well("--trace web_1s.arrivals.csv --jobs web.jobs.csv"));
+    let service = place.well("--trace web_1s.arrivals.csv --service const:1s");
+    assert_ne!(beside, service, "what is said counts before what lies there");
+}

@@ -87,6 +87,41 @@ impl Bound {
             gap: (plan.workers + hire * plan.spawns - proved) / work,
         })
     }
+
+    /// The same in slots as much longer as it takes: for runs that last for days, or in which one
+    /// job does. The longer slots are the less sharp is the bound.
+    ///
+    /// ```
+    /// use headcount_core::Timestamp;
+    /// use headcount_sim::Promise;
+    /// use headcount_sim::bound::{Bound, BoundConfig, BoundError, SLOTS_MAX};
+    /// use headcount_sim::load::Job;
+    /// use std::time::Duration;
+    ///
+    /// let config = BoundConfig::of(Promise::Wait(Duration::from_secs(1)));
+    /// let days = Job { at: Timestamp::ORIGIN, size: Duration::from_secs(300_000), class: 0 };
+    /// let too_many = BoundError::TooManySlots { max: SLOTS_MAX };
+    /// assert_eq!(Bound::of([days], &config), Err(too_many), "of a second each");
+    /// assert!(Bound::in_longer_slots(&[days], &config).is_ok());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`Bound::of`]; there are never too many slots.
+    pub fn in_longer_slots(
+        jobs: &(impl IntoIterator<Item = Job> + Clone),
+        config: &BoundConfig,
+    ) -> Result<Self, BoundError> {
+        let mut config = config.clone();
+        loop {
+            match Self::of(jobs.clone(), &config) {
+                Err(BoundError::TooManySlots { .. }) if config.slot < Duration::MAX => {
+                    config.slot = config.slot.saturating_mul(2);
+                }
+                found => return found,
+            }
+        }
+    }
 }
 
 fn cheaper(one: Plan, other: Plan, hire: f64) -> Plan {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::contender::Contender;
 use super::entry::Entry;
 use super::hindsight::{best_size, simulate};
+use super::no_bound::NoBound;
 use super::regime::Regime;
 use crate::bound::Bound;
 use crate::load::{Job, LoadError};
@@ -74,12 +75,17 @@ pub struct Cell {
     pub spawns: f64,
     /// Cost for each second of work.
     pub j: Interval,
-    /// What it would have cost one who knew the future. `None`: nobody could have kept the promise.
+    /// What it would have cost one who knew the future. `None`: `no_bound` says why.
     pub j_bound: Option<f64>,
+    /// Why there is no bound. `None`: there is one, or nobody asked.
+    pub no_bound: Option<NoBound>,
     /// How often the number of workers turned around, an hour.
     pub reversals_per_hour: f64,
     /// The share of jobs that were done in time.
     pub goodput: f64,
+    /// The share of the work that was done by the end. What is left undone costs nothing, so that
+    /// J may be below 1.
+    pub done: f64,
     /// How many seeds this is the mean of.
     pub seeds: usize,
 }
@@ -99,8 +105,10 @@ impl Cell {
             spawns: mean(|score| score.spawns as f64),
             j: Interval::of(&all(Score::cost_per_work)),
             j_bound: None,
+            no_bound: None,
             reversals_per_hour: mean(Score::reversals_per_hour),
             goodput: mean(Score::goodput),
+            done: mean(Score::done),
             seeds: scores.len(),
         }
     }
@@ -122,6 +130,7 @@ impl Cell {
             ("j_bound", bound),
             ("reversals_per_hour", number(self.reversals_per_hour)),
             ("goodput", number(self.goodput)),
+            ("done", number(self.done)),
             ("seeds", seeds.to_string()),
         ];
         let names = [("regime", &self.regime), ("load", &self.load), ("policy", &self.policy)];
@@ -179,14 +188,16 @@ impl Match {
         Ok(Self { regime, entry, jobs })
     }
 
-    /// What it would have cost one who knew the future, as the mean over the seeds. `None`: nobody
-    /// could have kept the promise.
-    #[must_use]
-    pub fn bound(&self) -> Option<f64> {
+    /// What it would have cost one who knew the future, as the mean over the seeds.
+    ///
+    /// # Errors
+    ///
+    /// Where nobody could have kept the promise, or the regime has no bound.
+    pub fn bound(&self) -> Result<f64, NoBound> {
         let config = self.regime.bound(&self.entry)?;
-        let bounds = self.jobs.iter().map(|jobs| Bound::of(jobs.iter().copied(), &config).ok());
-        let costs = bounds.map(|bound| Some(bound?.j)).collect::<Option<Vec<f64>>>()?;
-        Some(Interval::of(&costs).mean)
+        let bound = |jobs: &Arc<[Job]>| Bound::in_longer_slots(&jobs.iter().copied(), &config);
+        let costs = self.jobs.iter().map(|jobs| Ok(bound(jobs).map_err(NoBound::Unknown)?.j));
+        Ok(Interval::of(&costs.collect::<Result<Vec<f64>, NoBound>>()?).mean)
     }
 
     /// How a contender does.

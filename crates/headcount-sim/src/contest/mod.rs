@@ -15,8 +15,10 @@ mod regime;
 mod contender;
 mod cell;
 mod hindsight;
+mod no_bound;
 
 pub use cell::{Cell, Interval, Match};
 pub use contender::{Contender, TEMPOS};
 pub use entry::{Entry, PEAK, synthetic};
+pub use no_bound::NoBound;
 pub use regime::Regime;

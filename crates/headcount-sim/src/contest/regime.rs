@@ -6,6 +6,7 @@ use std::time::Duration;
 use headcount_core::Timestamp;
 
 use super::entry::Entry;
+use super::no_bound::NoBound;
 use crate::Promise;
 use crate::bound::{BoundConfig, KneeStep};
 use crate::world::{Downstream, Host, Spell};
@@ -52,6 +53,8 @@ impl fmt::Display for Regime {
 
 /// How many steps a knee drifts in.
 const DRIFT_STEPS: u32 = 50;
+/// The bound is worked out in so many slots, about, which takes some seconds.
+const SLOTS_MAX: u32 = 20_000;
 
 impl Regime {
     /// All of them.
@@ -131,11 +134,12 @@ impl Regime {
         (self == Self::SickHost).then(|| Host { spells, ..Host::default() })
     }
 
-    /// What the clairvoyant bound is asked about. `None`: where the promise cannot be kept by
-    /// anybody.
-    pub(super) fn bound(self, entry: &Entry) -> Option<BoundConfig> {
-        if matches!(self, Self::Overload | Self::SickHost) {
-            return None;
+    /// What the clairvoyant bound is asked about, or why there is none.
+    pub(super) fn bound(self, entry: &Entry) -> Result<BoundConfig, NoBound> {
+        match self {
+            Self::Overload => return Err(NoBound::TooFewWorkers),
+            Self::SickHost => return Err(NoBound::SickMachine),
+            _ => {}
         }
         let (spawn_delay, spawn_cost) = self.spawn(entry);
         let knee = self.downstream(entry).map(|downstream| {
@@ -144,10 +148,11 @@ impl Regime {
             let changes = changes.map(|(from, workers)| KneeStep { from, workers });
             std::iter::once(first).chain(changes).collect()
         });
-        // Fine enough for the promise to mean something, and not finer.
-        let slot = entry.service().max(Duration::from_secs(1));
+        // Fine enough for the promise to mean something, and not finer; but a trace in its own time
+        // may last for days.
+        let slot = entry.service().max(Duration::from_secs(1)).max(entry.load.span / SLOTS_MAX);
         let promise = self.promise(entry);
         let knee = knee.unwrap_or_default();
-        Some(BoundConfig { slot, spawn_delay, spawn_cost, knee, ..BoundConfig::of(promise) })
+        Ok(BoundConfig { slot, spawn_delay, spawn_cost, knee, ..BoundConfig::of(promise) })
     }
 }

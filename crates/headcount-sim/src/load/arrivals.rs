@@ -75,21 +75,25 @@ impl Buckets {
         Self::new(self.step, self.expected.into_iter().map(|n| n * factor).collect())
     }
 
-    /// The busiest stretch of at most `len_max` buckets.
+    /// The busiest stretch of at most `len_max` buckets. Where many are as busy as each other the
+    /// middle one of the first of them, so that a lone burst has a before and an after.
     #[must_use]
     pub fn busiest(self, len_max: usize) -> Self {
         if self.expected.len() <= len_max {
             return self;
         }
         let mut sum: f64 = self.expected[..len_max].iter().sum();
-        let (mut best, mut best_from) = (sum, 0);
+        let (mut best, mut first, mut last) = (sum, 0, 0);
         for from in 1..=self.expected.len() - len_max {
             sum += self.expected[from + len_max - 1] - self.expected[from - 1];
             if best < sum {
-                (best, best_from) = (sum, from);
+                (best, first, last) = (sum, from, from);
+            } else if best <= sum && last + 1 == from {
+                last = from;
             }
         }
-        Self::new(self.step, self.expected[best_from..best_from + len_max].to_vec())
+        let from = usize::midpoint(first, last);
+        Self::new(self.step, self.expected[from..from + len_max].to_vec())
     }
 
     /// The rate, in jobs a second, that all but a share of the stretches of `window` stay below.
@@ -239,7 +243,7 @@ impl Arrivals {
                 Box::new(move |t| mean + swing * (t * turns).sin())
             }
             Self::OnOff { rate, on, off } => {
-                let (on, cycle) = (on.as_secs_f64(), (on + off).as_secs_f64());
+                let (on, cycle) = (on.as_secs_f64(), on.saturating_add(off).as_secs_f64());
                 Box::new(move |t| if t % cycle < on { rate } else { 0.0 })
             }
             Self::SelfSimilar { mean, bias } => cascade(mean, bias, seconds, dice),
@@ -339,6 +343,14 @@ mod tests {
         let buckets = Buckets::new(MINUTE, vec![1.0, 5.0, 2.0, 6.0, 0.0]);
         assert_eq!(buckets.clone().busiest(3).expected(), [5.0, 2.0, 6.0]);
         assert_eq!(buckets.clone().busiest(9), buckets);
+    }
+
+    #[test]
+    fn a_lone_burst_has_something_before_and_after_it() {
+        let mut counts = vec![0.0; 100];
+        counts[50] = 7.0;
+        let around = Buckets::new(MINUTE, counts).busiest(11);
+        assert_eq!(around.expected().iter().position(|n| 0.0 < *n), Some(5), "{around:?}");
     }
 
     #[test]

@@ -103,9 +103,12 @@ impl Load {
     }
 }
 
+/// How long the parts of a load may be.
+const LONG: &str = "from 1 ms to 1e9 s";
+
 fn check_arrivals(arrivals: &Arrivals) -> Result<(), LoadError> {
     let rate = |value| within("the rate of arrivals", value, 0.0, 1e9, "a number from 0 to 1e9");
-    let long = |what, span: Duration| within(what, span.as_secs_f64(), 1e-3, 1e9, "at least 1 ms");
+    let long = |what, span: Duration| within(what, span.as_secs_f64(), 1e-3, 1e9, LONG);
     match arrivals {
         Arrivals::Poisson { rate: value } => rate(*value),
         Arrivals::Mmpp { rates, stay } => {
@@ -122,7 +125,7 @@ fn check_arrivals(arrivals: &Arrivals) -> Result<(), LoadError> {
         }
         Arrivals::OnOff { rate: value, on, off } => {
             rate(*value)?;
-            long("the length of on and off, in seconds,", *on + *off)
+            long("the length of on and off, in seconds,", on.saturating_add(*off))
         }
         Arrivals::SelfSimilar { mean, bias } => {
             rate(*mean)?;
@@ -190,6 +193,16 @@ mod tests {
         let load = Load { arrivals, sizes, span: Duration::from_secs(100) };
         let told = load.jobs(1).map(|jobs| jobs.len()).map_err(|error| error.to_string());
         assert_eq!(told, Err(expected.to_owned()));
+    }
+
+    #[test]
+    fn the_longest_spans_are_borne() {
+        let (on, off) = (Duration::MAX, Duration::MAX);
+        let arrivals = Arrivals::OnOff { rate: 1.0, on, off };
+        let sizes = Sizes::Constant(Duration::from_secs(1));
+        let told = Load { arrivals, sizes, span: Duration::from_secs(9) }.jobs(1);
+        let told = told.expect_err("longer than anything").to_string();
+        assert!(told.ends_with("it must be from 1 ms to 1e9 s"), "{told}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The bounds to give to a pool.
 
-use crate::maths::workers_needed;
+use crate::maths::{WORKERS_MAX, workers_needed};
 
 use super::question::Question;
 
@@ -29,7 +29,7 @@ pub struct Bounds {
     pub floor_is_for: Floor,
     /// How many to begin with: what the load needs.
     pub initial: u32,
-    /// The most: what twice the load needs.
+    /// The most: what twice the load needs, or as many as are looked for.
     pub ceiling: u32,
 }
 
@@ -56,9 +56,14 @@ pub enum Floor {
 }
 
 impl Bounds {
-    pub(super) fn of(question: &Question, needed: u32, doubled: u32) -> Self {
+    pub(super) fn of(question: &Question, needed: u32, doubled: Option<u32>) -> Self {
         let (floor, floor_is_for) = floor(question, needed);
-        Self { floor, floor_is_for, initial: needed, ceiling: doubled.max(needed) }
+        Self {
+            floor,
+            floor_is_for,
+            initial: needed,
+            ceiling: doubled.unwrap_or(WORKERS_MAX).max(needed),
+        }
     }
 }
 

@@ -31,7 +31,7 @@ pub enum NoPlan {
         share: f64,
         /// The limit that was asked for, in seconds.
         limit: f64,
-        /// The lowest limit that could be kept, in seconds.
+        /// No limit up to this can be kept, in seconds.
         limit_least: f64,
     },
     /// More workers would be needed than are looked for.
@@ -54,8 +54,8 @@ impl fmt::Display for NoPlan {
             Self::ServiceAlone { late, share, limit, limit_least } => write!(
                 f,
                 "no number of workers can keep this: the service alone takes longer than {limit} s \
-                 for {late} of the jobs, and {share} may; ask for {limit_least} s or more, or make \
-                 the work itself faster"
+                 for {late} of the jobs, and {share} may; ask for more than {limit_least} s, or \
+                 make the work itself faster"
             ),
             Self::TooMany { erlangs } => write!(
                 f,

@@ -8,6 +8,9 @@ use super::question::Question;
 use super::standing::Standing;
 use super::what_if::WhatIf;
 
+/// Shares that are closer than this are the same.
+const ROUNDING: f64 = 1e-9;
+
 /// How many workers a load needs, with every figure on the way.
 ///
 /// ```
@@ -47,15 +50,15 @@ pub struct Plan {
 /// # use headcount_sim::plan::{Plan, Question};
 /// # let traffic = Traffic::poisson(1000.0, Service::lognormal(0.050, 0.200)?)?;
 /// let plan = Plan::of(&Question::new(traffic, Slo::wait(0.050, 0.01)?))?;
-/// assert_eq!(plan.doubling.workers, 123, "less than twice as many");
+/// assert_eq!(plan.doubling.workers, Some(123), "less than twice as many");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Doubling {
     /// Arrivals in a second.
     pub rate: f64,
-    /// The workers for it.
-    pub workers: u32,
+    /// The workers for it. `None`: more than are looked for.
+    pub workers: Option<u32>,
 }
 
 /// What workers take of memory.
@@ -113,7 +116,7 @@ impl Plan {
         let too_many = NoPlan::TooMany { erlangs: traffic.load().erlangs() };
         let at = Standing::of(traffic, slo, needed).ok_or(too_many)?;
         let twice = traffic.with_rate(2.0 * traffic.rate())?;
-        let doubling = Doubling { rate: twice.rate(), workers: self::needed(&twice, slo)? };
+        let doubling = Doubling { rate: twice.rate(), workers: workers_needed(&twice, slo) };
         let bounds = Bounds::of(question, needed, doubling.workers);
         Ok(Self {
             question: *question,
@@ -162,7 +165,8 @@ fn check(question: &Question) -> Result<(), BadNumber> {
 /// The fewest workers for a promise, or why there are none.
 pub(super) fn needed(traffic: &Traffic, slo: &Slo) -> Result<u32, NoPlan> {
     let late = slo.late_at_best(traffic);
-    if slo.share() < late {
+    // A limit that is the very percentile leaves nothing for waiting, to the last digits of it.
+    if slo.share() < late * (1.0 + ROUNDING) {
         return Err(NoPlan::ServiceAlone {
             late,
             share: slo.share(),

@@ -53,8 +53,9 @@ impl Rates {
     /// Counts of `step` seconds each, looked at in windows of `window` seconds, where a share
     /// `late` of the jobs may be late.
     ///
-    /// A window is a whole number of steps, at least one, and no longer than the record; what
-    /// does not fill one at the end is left out of the windows.
+    /// A window is a whole number of steps, at least one, and no longer than the record. What does
+    /// not fill one at the end is looked at together with what came before it: the last window
+    /// ends with the record.
     ///
     /// # Errors
     ///
@@ -68,17 +69,17 @@ impl Rates {
         let merged = merged(window / step, counts.len());
         let windows = Windows::of(counts, merged);
         let window = f64::from(merged.get()) * step;
-        let dispersion = dispersion(&windows.sums);
-        let (mean, few) = (windows.mean() / window, windows.exceeded_by(late) as f64 / window);
+        let dispersion = dispersion(&windows.all);
         let span = counts.len() as f64 * step;
+        let (mean, few) = (windows.total() / span, windows.exceeded_by(late) as f64 / window);
         Ok(Self {
             arrivals: counts.iter().fold(0, |sum, count| sum.saturating_add(*count)),
             span,
             window,
             mean,
             quietest: windows.least() as f64 / window,
-            busiest: windows.most().1 as f64 / window,
-            busiest_from: windows.most().0 as f64 * window,
+            busiest: windows.most().sum as f64 / window,
+            busiest_from: windows.most().from as f64 * step,
             exceeded_by_few: few,
             dispersion,
             planned: mean + (few - mean) * not_by_chance(dispersion),
@@ -99,56 +100,73 @@ fn merged(steps: f64, counts: usize) -> NonZeroU32 {
     NonZeroU32::new((steps.round() as u32).min(most)).unwrap_or(NonZeroU32::MIN)
 }
 
-fn dispersion(sums: &[u64]) -> Option<f64> {
+fn dispersion(windows: &[Window]) -> Option<f64> {
     let mut dispersion = Dispersion::over(NonZeroU32::MIN);
-    for sum in sums {
-        dispersion.add(*sum);
+    for window in windows {
+        dispersion.add(window.sum);
     }
     dispersion.index()
+}
+
+/// How much came in one window.
+#[derive(Clone, Copy, Debug, Default)]
+struct Window {
+    /// The count that it begins with.
+    from: usize,
+    sum: u64,
+    /// What of it came in no window before.
+    own: u64,
 }
 
 /// How much came in each window. There is at least one.
 #[derive(Debug)]
 struct Windows {
-    sums: Vec<u64>,
+    all: Vec<Window>,
 }
 
 impl Windows {
     fn of(counts: &[u64], merged: NonZeroU32) -> Self {
+        let wide = merged.get() as usize;
         let sum =
-            |window: &[u64]| window.iter().fold(0_u64, |sum, count| sum.saturating_add(*count));
-        Self { sums: counts.chunks_exact(merged.get() as usize).map(sum).collect() }
+            |counts: &[u64]| counts.iter().fold(0_u64, |sum, count| sum.saturating_add(*count));
+        let whole = counts.chunks_exact(wide);
+        let rest = sum(whole.remainder());
+        let has_rest = !whole.remainder().is_empty();
+        let windows = whole.enumerate().map(|(place, counts)| {
+            let sum = sum(counts);
+            Window { from: place * wide, sum, own: sum }
+        });
+        // A window is no longer than the record, so there are counts before the rest.
+        let from = counts.len() - wide;
+        let last = has_rest.then(|| Window { from, sum: sum(&counts[from..]), own: rest });
+        Self { all: windows.chain(last).collect() }
     }
 
     fn total(&self) -> f64 {
-        self.sums.iter().map(|sum| *sum as f64).sum()
-    }
-
-    fn mean(&self) -> f64 {
-        self.total() / self.sums.len() as f64
+        self.all.iter().map(|window| window.own as f64).sum()
     }
 
     fn least(&self) -> u64 {
-        self.sums.iter().copied().min().unwrap_or(0)
+        self.all.iter().map(|window| window.sum).min().unwrap_or(0)
     }
 
-    /// The first of the busiest windows, with its place.
-    fn most(&self) -> (usize, u64) {
-        let later_is_less = |(place, sum): &(usize, u64)| (*sum, std::cmp::Reverse(*place));
-        self.sums.iter().copied().enumerate().max_by_key(later_is_less).unwrap_or((0, 0))
+    /// The first of the busiest windows.
+    fn most(&self) -> Window {
+        let later_is_less = |window: &Window| (window.sum, std::cmp::Reverse(window.from));
+        self.all.iter().copied().max_by_key(later_is_less).unwrap_or_default()
     }
 
     /// The largest window of those that are left when the share of all that came in busier ones
     /// reaches `late`.
     fn exceeded_by(&self, late: f64) -> u64 {
-        let mut busiest_first = self.sums.clone();
-        busiest_first.sort_unstable_by(|one, other| other.cmp(one));
+        let mut busiest_first = self.all.clone();
+        busiest_first.sort_unstable_by_key(|window| std::cmp::Reverse(window.sum));
         let (mut gone, allowed) = (0.0, late * self.total());
-        let is_left = |sum: &&u64| {
-            gone += **sum as f64;
+        let is_left = |window: &&Window| {
+            gone += window.own as f64;
             allowed < gone
         };
-        busiest_first.iter().find(is_left).copied().unwrap_or(0)
+        busiest_first.iter().find(is_left).map_or(0, |window| window.sum)
     }
 }
 
@@ -203,6 +221,18 @@ mod tests {
         let window = |window| Rates::of(2.0, &[1, 2, 3, 4], window, 0.01).unwrap().window;
         assert_eq!([0.1, 5.9, 1e12].map(|span| window(span).to_string()), ["2", "6", "8"]);
         assert_eq!(Rates::of(2.0, &[1, 2, 3, 4], 1e12, 0.01).unwrap().planned.to_string(), "1.25");
+    }
+
+    /// What comes last is not left out because it fills no window of its own.
+    #[test]
+    fn the_last_window_ends_with_the_record() {
+        let counts: Vec<u64> = (0..100).map(|second| if second < 60 { 1 } else { 100 }).collect();
+        let rates = Rates::of(1.0, &counts, 60.0, 0.01).unwrap();
+        assert_eq!((rates.busiest, rates.busiest_from), (67.0, 40.0), "the last 60 seconds");
+        assert!(60.0 < rates.planned, "{rates:?}");
+        assert_eq!((rates.mean, rates.exceeded_by_few), (40.6, 67.0));
+        let few_in_the_rest = Rates::of(1.0, &counts, 60.0, 0.99).unwrap();
+        assert_eq!(few_in_the_rest.exceeded_by_few.to_string(), "1");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! the share that may be late. Should every visit keep its part, the whole keeps the promise,
 //! whatever one stage knows of another; so the numbers err on the safe side.
 
-use crate::maths::{BadNumber, Measured, Service, Slo, Traffic};
+use crate::maths::{BadNumber, Measured, Service, Slo, Traffic, workers_needed};
 
 use super::no_plan::NoPlan;
 use super::planned::{Present, needed};
@@ -154,8 +154,8 @@ pub struct StagePlan {
     pub slo: Slo,
     /// The fewest workers that keep it, and how they stand.
     pub at: Standing,
-    /// The workers for twice the load.
-    pub doubled: u32,
+    /// The workers for twice the load. `None`: more than are looked for.
+    pub doubled: Option<u32>,
     /// How the workers of today stand. `None`: not known.
     pub present: Option<Present>,
     /// The most jobs in a second that the workers of today get done. `None`: not known.
@@ -228,7 +228,7 @@ impl Stages {
             traffic,
             slo,
             at,
-            doubled: needed(&traffic.with_rate(2.0 * traffic.rate())?, &slo)?,
+            doubled: workers_needed(&traffic.with_rate(2.0 * traffic.rate())?, &slo),
             present: stage.workers.map(|workers| Present::of(&traffic, &slo, workers)),
             carries: stage.workers.map(|workers| f64::from(workers) / stage.demand()),
         })

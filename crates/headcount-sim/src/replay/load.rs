@@ -3,13 +3,17 @@
 //! How many tasks came between two looks is known exactly, when they came within it is not; how
 //! long tasks took is known as a mean and its spread over the last while. So as many jobs are drawn
 //! for each stretch, placed by chance within it, each of a lognormal size of that mean and spread.
+//! Those that were there at the first look are drawn with what was known when as many had ended.
 
 use std::time::Duration;
 
-use headcount_core::{PoolSnapshot, Timestamp};
+use headcount_core::{Counters, PoolSnapshot, Timestamp};
 
 use crate::dice::{Dice, Purpose};
 use crate::load::{Job, Load, LoadError, Sizes};
+
+/// Mean and squared coefficient of variation of what tasks took.
+type Service = (Duration, f64);
 
 /// From one look to the next.
 #[derive(Clone, Copy, Debug)]
@@ -17,14 +21,15 @@ struct Stretch {
     /// When it ends, since the first look.
     until: Duration,
     arrived: u64,
-    /// Mean and squared coefficient of variation of what tasks took, as known at its end.
-    service: Option<(Duration, f64)>,
+    ended: u64,
+    /// What tasks took, as known at its end.
+    service: Option<Service>,
 }
 
 /// What came, stretch by stretch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Came {
-    last: Option<(Timestamp, u64)>,
+    last: Option<(Timestamp, Counters)>,
     /// What was there already at the first look.
     present: u64,
     stretches: Vec<Stretch>,
@@ -33,21 +38,24 @@ pub(super) struct Came {
 impl Came {
     /// Takes in what is known at a look.
     pub(super) fn look(&mut self, at: Timestamp, pool: &PoolSnapshot) {
-        let submitted = pool.counters.submitted;
-        let (span, arrived) = match self.last {
-            // Where a counter fell, another process began to count.
-            Some((before, known)) => {
-                (at.since(before), submitted.checked_sub(known).unwrap_or(submitted))
-            }
+        let Counters { submitted, completed, .. } = pool.counters;
+        // Where a counter fell, another process began to count.
+        let since = |now: u64, before: u64| now.checked_sub(before).unwrap_or(now);
+        let (span, arrived, ended) = match self.last {
+            Some((before, known)) => (
+                at.since(before),
+                since(submitted, known.submitted),
+                since(completed, known.completed),
+            ),
             None => {
                 self.present = pool.pending();
-                (Duration::ZERO, 0)
+                (Duration::ZERO, 0, 0)
             }
         };
-        self.last = Some((at, submitted));
+        self.last = Some((at, pool.counters));
         let service = pool.service.map(|service| (service.mean, service.scv));
         let until = self.span() + span;
-        self.stretches.push(Stretch { until, arrived, service });
+        self.stretches.push(Stretch { until, arrived, ended, service });
     }
 
     /// From the first look to the last.
@@ -70,7 +78,9 @@ impl Came {
         let Some(services) = self.services() else { return Ok(None) };
         let mut dice = (Dice::new(seed, Purpose::Arrivals), Dice::new(seed, Purpose::Sizes));
         let mut jobs = Vec::new();
-        draw(self.present, (Duration::ZERO, Duration::ZERO), services[0], &mut dice, &mut jobs);
+        for (count, service) in self.present_by_service(&services) {
+            draw(count, (Duration::ZERO, Duration::ZERO), service, &mut dice, &mut jobs);
+        }
         let mut from = Duration::ZERO;
         for (stretch, service) in self.stretches.iter().zip(services) {
             draw(stretch.arrived, (from, stretch.until), service, &mut dice, &mut jobs);
@@ -79,9 +89,23 @@ impl Came {
         Ok(Some(jobs))
     }
 
+    /// What those took that were there already. They end one after the other, and what is known
+    /// when the first do may say nothing of the last: in a batch the short ones are done first.
+    fn present_by_service(&self, services: &[Service]) -> Vec<(u64, Service)> {
+        let mut left = self.present;
+        let ended = self.stretches.iter().zip(services).map(|(stretch, service)| {
+            let ended = stretch.ended.min(left);
+            left -= ended;
+            (ended, *service)
+        });
+        let mut parts: Vec<(u64, Service)> = ended.collect();
+        parts.extend(services.last().map(|last| (left, *last)));
+        parts
+    }
+
     /// What tasks took in each stretch: what was known at its end, or else the first thing that was
     /// known later, for it is the tasks of now that end then; or else the last thing before.
-    fn services(&self) -> Option<Vec<(Duration, f64)>> {
+    fn services(&self) -> Option<Vec<Service>> {
         let mut known = self.stretches.iter().rev().find_map(|stretch| stretch.service)?;
         let mut services: Vec<_> = self
             .stretches
@@ -101,7 +125,7 @@ impl Came {
 fn draw(
     count: u64,
     (from, until): (Duration, Duration),
-    (mean, scv): (Duration, f64),
+    (mean, scv): Service,
     (arrivals, sizes): &mut (Dice, Dice),
     jobs: &mut Vec<Job>,
 ) {
@@ -119,7 +143,7 @@ fn draw(
 
 #[cfg(test)]
 mod tests {
-    use headcount_core::{Counters, Staffing, Statistics};
+    use headcount_core::{Staffing, Statistics};
 
     use super::*;
 
@@ -176,6 +200,21 @@ mod tests {
         let jobs = came.jobs(1).expect("few").expect("known");
         assert_eq!(jobs.len(), 4);
         assert!(jobs.iter().all(|job| job.at == Timestamp::ORIGIN));
+    }
+
+    /// The short ones of a batch end first; what they took says nothing of the others.
+    #[test]
+    fn what_was_there_already_takes_what_was_known_when_as_many_had_ended() {
+        let mut came = Came::default();
+        let looks = [(0, None), (2, Some(5)), (2, Some(5)), (3, Some(50))];
+        for (second, (completed, mean)) in (1..).zip(looks) {
+            let counters = Counters { submitted: 9, completed, ..Counters::default() };
+            let first = PoolSnapshot { queued: 3, busy: 1, ..pool(9, mean) };
+            came.look(Timestamp::from_secs(second), &PoolSnapshot { counters, ..first });
+        }
+        let jobs = came.jobs(1).expect("few").expect("known");
+        let sizes: Vec<u128> = jobs.iter().map(|job| job.size.as_millis()).collect();
+        assert_eq!(sizes, [5, 5, 50, 50]);
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub struct Books {
     pub worker_seconds: f64,
     /// The work of all jobs that came, in seconds at full speed.
     pub work_seconds: f64,
+    /// The same of those that ended well.
+    pub work_done_seconds: f64,
     /// The most workers there were.
     pub peak: u32,
     /// How often the number of workers turned from rising to falling or back.

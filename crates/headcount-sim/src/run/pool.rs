@@ -212,6 +212,7 @@ impl Pool {
         let came = running.queued.job.at;
         let (wait, latency) = (running.began.since(came), now.since(came));
         self.books.done += 1;
+        self.books.work_done_seconds += running.queued.job.size.as_secs_f64();
         match self.setup.promise.is_kept(wait, latency) {
             true => self.books.done_in_time += 1,
             false => self.books.late += 1,

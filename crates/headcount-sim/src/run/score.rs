@@ -44,6 +44,8 @@ pub struct Score {
     pub worker_seconds: f64,
     /// The work that came.
     pub work_seconds: f64,
+    /// The work that was done by the end.
+    pub work_done_seconds: f64,
     /// Workers that were hired.
     pub spawns: u64,
     /// What a hire costs.
@@ -70,6 +72,7 @@ impl Score {
             wait_p999: at(0.999),
             worker_seconds: books.worker_seconds,
             work_seconds: books.work_seconds,
+            work_done_seconds: books.work_done_seconds,
             spawns: books.spawns,
             spawn_cost: cost,
             peak: books.peak,
@@ -90,7 +93,17 @@ impl Score {
         share(self.in_time, self.jobs)
     }
 
-    /// What it cost, workers and hires, for each second of work. 1 is the least there can be.
+    /// The share of the work that was done by the end.
+    #[must_use]
+    pub fn done(&self) -> f64 {
+        match self.work_seconds {
+            none if none <= 0.0 => 1.0,
+            work => self.work_done_seconds / work,
+        }
+    }
+
+    /// What it cost, workers and hires, for each second of work that came. 1 is the least for
+    /// whoever does all of it; below 1, some was left undone.
     #[must_use]
     pub fn cost_per_work(&self) -> f64 {
         if self.work_seconds <= 0.0 {

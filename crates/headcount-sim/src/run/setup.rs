@@ -10,6 +10,9 @@ use crate::Promise;
 use crate::load::Job;
 use crate::world::{Downstream, Faults, Host};
 
+/// A run goes on for so long after the last arrival, at most.
+const GRACE_MAX: Duration = Duration::from_secs(20 * 86_400);
+
 /// Pools in a world, for a while.
 ///
 /// ```
@@ -44,7 +47,8 @@ pub struct Setup {
     pub faults: Faults,
     /// Where chance begins.
     pub seed: u64,
-    /// When it ends. `None`: twenty mean services after the last arrival.
+    /// When it ends. `None`: twenty mean services after the last arrival, and twenty days after it
+    /// at most.
     pub end: Option<Timestamp>,
     /// Whether every rule is checked after every event, which takes a while.
     pub checked: bool,
@@ -84,8 +88,9 @@ impl Setup {
 
     pub(super) fn end(&self) -> Timestamp {
         let last = self.pools.iter().filter_map(|pool| pool.jobs.last()).map(|job| job.at).max();
-        let grace = self.pools.iter().map(|pool| 20 * pool.mean_size()).max();
-        self.end.unwrap_or(last.unwrap_or_default() + grace.unwrap_or_default())
+        let grace = self.pools.iter().map(|pool| pool.mean_size().saturating_mul(20)).max();
+        let grace = grace.unwrap_or_default().min(GRACE_MAX);
+        self.end.unwrap_or(last.unwrap_or_default() + grace)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::command::duration;
 pub(crate) struct Arguments {
     /// How many jobs come when it is busiest: 1000/s, 90/m, 2e6/d.
     #[arg(long, value_parser = number::rate, value_name = "RATE", help_heading = "What comes")]
-    #[arg(conflicts_with_all = ["trace", "recorded"])]
+    #[arg(conflicts_with = "trace")]
     pub(super) rate: Option<f64>,
     /// How bursty they come: 1 is chance, 0 a metronome.
     #[arg(long, default_value = "1", value_parser = number::plain, value_name = "N")]
@@ -31,7 +31,8 @@ pub(crate) struct Arguments {
     /// same name beside the counts.
     #[arg(long, value_name = "FILE", requires = "trace", help_heading = "What comes")]
     pub(super) jobs: Option<PathBuf>,
-    /// A run that headcount recorded, as `headcount run --trace` does.
+    /// A run that headcount recorded, as `headcount run --trace` does; with --rate it tells only
+    /// how long jobs take and workers need to start.
     #[arg(long, value_name = "FILE", help_heading = "What comes")]
     pub(super) recorded: Option<PathBuf>,
     /// The pool of that run, where it has several.

@@ -1,36 +1,28 @@
 //! Counts of arrivals from a file, and the sizes of their jobs from another beside it.
 
 use std::fmt::Display;
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::path::Path;
 
-use headcount_sim::load::trace_file::{Arrivals, TraceFolder, read_jobs};
+use headcount_sim::load::trace_file::{Arrivals, read_jobs};
 use headcount_sim::maths::Service;
 
 use super::record::{Record, Times};
 use crate::Stop;
+use crate::command::trace_name::{jobs_beside, step};
 
 /// The counts in `path`, and the times of the jobs in `jobs` or in the file beside it.
 pub(super) fn read(path: &Path, jobs: Option<&Path>) -> Result<Record, Stop> {
-    let arrivals = Arrivals::read(open(path)?).map_err(|error| refused(path, &error))?;
-    let jobs = jobs.map(Path::to_owned).or_else(|| beside(path));
+    let opened = open(path)?;
+    let arrivals = match step(path) {
+        Some(step) => Arrivals::read_with_step(opened, step),
+        None => Arrivals::read(opened),
+    };
+    let arrivals = arrivals.map_err(|error| refused(path, &error))?;
+    let jobs = jobs.map(Path::to_owned).or_else(|| jobs_beside(path));
     let service = jobs.map(|file| service(&file)).transpose()?;
     let counts = arrivals.counts.iter().copied().map(whole).collect();
-    Ok(Record { step: arrivals.step.as_secs_f64(), counts, service, spawn: None })
-}
-
-/// The file of the same name that has the jobs, if there is one.
-fn beside(path: &Path) -> Option<PathBuf> {
-    let name = path.file_name()?.to_str()?;
-    // The folder of a bare name is "", which cannot be read.
-    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-    let entries = fs::read_dir(folder).ok()?.flatten();
-    let names: Vec<String> = entries.filter_map(|e| e.file_name().into_string().ok()).collect();
-    // Counts that are there both plain and packed are known by the plain one only.
-    let plain = name.strip_suffix(".gz").unwrap_or(name);
-    let traces = TraceFolder::of(names.iter().map(String::as_str)).traces;
-    let trace = traces.into_iter().find(|one| one.arrivals == name || one.arrivals == plain)?;
-    Some(path.with_file_name(trace.jobs?))
+    Ok(Record { step: arrivals.step.as_secs_f64(), counts, service, spawn: None, no_rate: None })
 }
 
 fn service(path: &Path) -> Result<Service, Stop> {

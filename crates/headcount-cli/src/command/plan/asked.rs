@@ -68,6 +68,7 @@ fn pool(
         rate(arguments, None)?;
     }
     let service = service(arguments, record)?;
+    has_a_rate(arguments, record)?;
     let rates = rates(arguments, record, &slo, service.mean())?;
     let traffic = Traffic::poisson(rate(arguments, rates.as_ref())?, service)
         .and_then(|traffic| traffic.with_arrivals_scv(arguments.arrivals_scv));
@@ -89,6 +90,7 @@ fn stages(
     record: Option<&Record>,
 ) -> Result<(Question, Option<Rates>), Stop> {
     let stages = arguments.stage.clone();
+    has_a_rate(arguments, record)?;
     let rates = rates(arguments, record, &slo, stages.iter().map(Stage::demand).sum())?;
     let rate = rate(arguments, rates.as_ref())?;
     let arrivals_scv = arguments.arrivals_scv;
@@ -108,7 +110,17 @@ fn rates(
     };
     let window = arguments.window.map_or(bearable, |window| window.as_secs_f64());
     let told = |record: &Record| Rates::of(record.step, &record.counts, window, slo.share());
-    record.map(told).transpose().map_err(misused)
+    // What comes was said, so that what came is of no interest.
+    record.filter(|_| arguments.rate.is_none()).map(told).transpose().map_err(misused)
+}
+
+/// A batch has none; somebody has to say it.
+fn has_a_rate(arguments: &Arguments, record: Option<&Record>) -> Result<(), Stop> {
+    let why = record.and_then(|record| record.no_rate.clone());
+    match why.filter(|_| arguments.rate.is_none()) {
+        Some(why) => Err(Stop::Refused(why)),
+        None => Ok(()),
+    }
 }
 
 /// What was said counts before what was recorded.

@@ -15,6 +15,8 @@ pub(super) struct Record {
     pub(super) service: Option<Service>,
     /// How long workers took to start, in seconds. `None`: not told.
     pub(super) spawn: Option<f64>,
+    /// Why no rate can be told from it, and what to do. `None`: it can.
+    pub(super) no_rate: Option<String>,
 }
 
 /// Times of jobs, summed up.

@@ -7,6 +7,7 @@ use headcount::trace::{Row, TraceReader};
 use headcount_core::{Observation, Timestamp};
 
 use super::record::{COUNTS_MAX, Record, Times};
+use super::words::rate;
 use crate::Stop;
 
 /// The arrivals of `pool`, or of the only pool there is, in the run recorded in `path`.
@@ -33,7 +34,11 @@ pub(super) fn read(path: &Path, pool: Option<&str>) -> Result<Record, Stop> {
         None if 1 < pools.len() => {
             Err(refused(&format!("it tells of several pools; choose one with --pool: {}", names())))
         }
-        _ => run.record().map_err(refused),
+        _ => {
+            let record = run.record().map_err(refused)?;
+            let no_rate = record.no_rate.map(|why| format!("{}: {why}", path.display()));
+            Ok(Record { no_rate, ..record })
+        }
     }
 }
 
@@ -44,6 +49,8 @@ struct Run {
     seen: Vec<(Timestamp, u64)>,
     /// What the pool itself had counted.
     submitted: Option<u64>,
+    /// How many had ended at the first look, and at the last.
+    ended: Option<(u64, u64)>,
     times: Times,
     spawn: Option<f64>,
 }
@@ -56,6 +63,8 @@ impl Run {
         let come =
             self.submitted.map_or(0, |before| submitted.checked_sub(before).unwrap_or(submitted));
         self.submitted = Some(submitted);
+        let ended = pool.counters.completed;
+        self.ended = Some((self.ended.map_or(ended, |(first, _)| first), ended));
         let (last, arrived) = self.seen.last().copied().unwrap_or((observation.at, 0));
         if observation.at < last {
             return Err("its times go backwards; record it anew");
@@ -78,9 +87,35 @@ impl Run {
         let service = self.times.service().transpose();
         let service = service.map_err(|_| "its tasks took no time; give --service")?;
         match 0.0 < step {
-            true => Ok(Record { step, counts: self.counts(step), service, spawn: self.spawn }),
+            true => Ok(Record {
+                step,
+                counts: self.counts(step),
+                service,
+                spawn: self.spawn,
+                no_rate: self.no_rate(to.since(from).as_secs_f64()),
+            }),
             false => Err(too_short),
         }
+    }
+
+    /// What to do with a batch: all of it was there before the first look.
+    fn no_rate(&self, seconds: f64) -> Option<String> {
+        if self.seen.last().is_some_and(|(_, arrived)| 0 < *arrived) {
+            return None;
+        }
+        let (first, last) = self.ended.unwrap_or_default();
+        let done = last.saturating_sub(first);
+        let advice = match done {
+            0 => "as in --rate 10/s".to_owned(),
+            _ => {
+                let rate = rate(done as f64 / seconds);
+                format!("as in --rate {rate}, which is how fast {done} tasks were done")
+            }
+        };
+        Some(format!(
+            "no task came while it was recorded, so that there is no rate: a batch is there from \
+             the beginning; give --rate, {advice}"
+        ))
     }
 
     /// Looks are taken at any time; counts are of equal steps. Between two looks arrivals are

@@ -15,7 +15,7 @@ pub(super) fn no_plan(why: &NoPlan) -> String {
     match why {
         NoPlan::ServiceAlone { late, share: may, limit, limit_least } => format!(
             "no number of workers can keep this: the service alone takes longer than {} for {} of \
-             the jobs, and {} may be late; ask for {} or more, or make the work itself faster",
+             the jobs, and {} may be late; ask for more than {}, or make the work itself faster",
             span(*limit),
             share(*late),
             share(*may),
@@ -71,7 +71,7 @@ fn to_set(text: &mut Text, plan: &Plan) {
     };
     text.bound("floor", bounds.floor, &why);
     text.bound("initial", bounds.initial, "what the load needs");
-    text.bound("ceiling", bounds.ceiling, "what twice the load needs");
+    text.bound("ceiling", bounds.ceiling, ceiling_is_for(plan));
     if let Some(memory) = plan.memory {
         text.item(
             "memory",
@@ -86,21 +86,19 @@ fn to_set(text: &mut Text, plan: &Plan) {
     }
 }
 
+fn ceiling_is_for(plan: &Plan) -> &'static str {
+    match plan.doubling.workers {
+        Some(_) => "what twice the load needs",
+        None => "as many as are looked for; twice the load needs more",
+    }
+}
+
 fn to_know(text: &mut Text, plan: &Plan) {
     text.head("To know");
     let most = plan.at.rate_max.unwrap_or(0.0);
     let more = share(plan.headroom());
     text.item("headroom", format_args!("up to {}, {more} more than planned for", rate(most)));
-    let times = f64::from(plan.doubling.workers) / f64::from(plan.at.workers);
-    text.item(
-        "doubling",
-        format_args!(
-            "{} needs {}, {} times as many",
-            rate(plan.doubling.rate),
-            workers(plan.doubling.workers),
-            number(times)
-        ),
-    );
+    text.item("doubling", format_args!("{} needs {}", rate(plan.doubling.rate), doubled(plan)));
     if let Some(present) = plan.present {
         let today = workers(present.workers);
         match present.standing {
@@ -116,6 +114,14 @@ fn to_know(text: &mut Text, plan: &Plan) {
             None => text.item("today", format_args!("{today} do not keep up: the line only grows")),
         }
     }
+}
+
+fn doubled(plan: &Plan) -> String {
+    let Some(needed) = plan.doubling.workers else {
+        return "more workers than are looked for".to_owned();
+    };
+    let times = f64::from(needed) / f64::from(plan.at.workers);
+    format!("{}, {} times as many", workers(needed), number(times))
 }
 
 fn verdict(standing: &Standing, slo: &Slo) -> &'static str {

@@ -76,7 +76,7 @@ fn table(text: &mut Text, plan: &StagesPlan) {
             rate(one.traffic.rate()),
             number(one.traffic.load().erlangs()),
             one.at.workers,
-            one.doubled,
+            one.doubled.map_or("-".to_owned(), |workers| workers.to_string()),
             share(one.at.utilization),
             today(one)
         ));

@@ -3,7 +3,7 @@
 use headcount_sim::contest::{Contender, Entry, Regime};
 
 use super::arguments::Arguments;
-use super::loads::Offered;
+use super::loads::Offer;
 use super::standing::family;
 use crate::Stop;
 
@@ -16,11 +16,9 @@ pub(super) struct Fixture {
 }
 
 /// All that was asked for, regime by regime.
-pub(super) fn fixtures(arguments: &Arguments, loads: &[Offered]) -> Result<Vec<Fixture>, Stop> {
-    let regimes = regimes(arguments);
-    let names = loads.iter().map(|load| load.entry.name.as_str());
-    let is_there = |wanted: &&String| loads.iter().any(|load| load.entry.name == **wanted);
-    known("load", arguments.load.iter().filter(|wanted| !is_there(wanted)), names)?;
+pub(super) fn fixtures(arguments: &Arguments, offer: &Offer) -> Result<Vec<Fixture>, Stop> {
+    let (regimes, loads) = (regimes(arguments), &offer.loads);
+    loads_known(arguments, offer)?;
 
     let fields: Vec<Vec<Contender>> =
         regimes.iter().map(|regime| Contender::all(*regime, &tempos(arguments))).collect();
@@ -51,6 +49,19 @@ pub(super) fn fixtures(arguments: &Arguments, loads: &[Offered]) -> Result<Vec<F
         )),
         false => Ok(fixtures),
     }
+}
+
+/// Every load that was named can be played.
+fn loads_known(arguments: &Arguments, offer: &Offer) -> Result<(), Stop> {
+    for wanted in &arguments.load {
+        if let Some(skipped) = offer.skipped.iter().find(|skipped| skipped.is(wanted)) {
+            let why = &skipped.why;
+            return Err(Stop::Misused(format!("--load {wanted} cannot be played: {why}")));
+        }
+    }
+    let names = offer.loads.iter().map(|load| load.entry.name.as_str());
+    let is_there = |wanted: &&String| offer.loads.iter().any(|load| load.entry.name == **wanted);
+    known("load", arguments.load.iter().filter(|wanted| !is_there(wanted)), names)
 }
 
 /// In the order of all of them, and each once.

@@ -7,19 +7,27 @@
 //! | C | a lower J than the best peer, and no more late jobs |
 //! | D | a higher goodput than every peer |
 //!
-//! A *survivor* is a peer, at any tempo, whose late jobs are within 10 points of those of `told`.
+//! A *survivor* is a peer, at any tempo, whose late jobs are within 10 points of those of `told`,
+//! and which did as much of the work by the end, within a point: what is left undone is cheap.
 
 use std::io::{self, Write};
 
 use headcount_sim::contest::Cell;
 
-use super::standing::{Role, by_fixture, score};
+use super::standing::{Role, by_fixture, no_bound, score};
 
 /// Ours.
 const JUDGED: &str = "slo";
 /// In regime A a hire costs next to nothing; a bound that is further above the work than this pays
 /// for minimum workers that have nothing to do.
 const IDLE_MINIMUM: f64 = 1.01;
+
+/// A survivor is so many points later than `told` at most, and leaves so much more undone at most.
+const SURVIVOR_LATE: f64 = 10.0;
+const SURVIVOR_UNDONE: f64 = 0.01;
+
+/// What is claimed of one load in one regime, or why it cannot be judged.
+type Judged = Result<Vec<Claim>, String>;
 
 /// Something that should be so, with its numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +58,7 @@ impl Claim {
 
 pub(super) fn write(cells: &[Cell], out: &mut impl Write) -> io::Result<()> {
     let judged = by_fixture(cells).filter_map(|cells| Some((&cells[0], claims(cells)?)));
-    let judged: Vec<(&Cell, Vec<Claim>)> = judged.collect();
+    let judged: Vec<(&Cell, Judged)> = judged.collect();
     if judged.is_empty() {
         return writeln!(out, "Goals of {JUDGED}: none can be judged by these cells\n");
     }
@@ -58,49 +66,64 @@ pub(super) fn write(cells: &[Cell], out: &mut impl Write) -> io::Result<()> {
     let tallies: Vec<String> = regimes.map(tally).collect();
     writeln!(out, "Goals of {JUDGED}, held: {}", tallies.join(", "))?;
     for (cell, claims) in &judged {
-        let verdict = if all_hold(claims) { "held  " } else { "missed" };
-        let texts: Vec<&str> = claims.iter().map(|claim| claim.text.as_str()).collect();
-        writeln!(out, "  {verdict}  {}, {}: {}", cell.regime, cell.load, texts.join("; "))?;
+        let (verdict, text) = match claims {
+            Ok(claims) if all_hold(claims) => ("held  ", texts(claims)),
+            Ok(claims) => ("missed", texts(claims)),
+            Err(why) => ("not judged", why.clone()),
+        };
+        writeln!(out, "  {verdict}  {}, {}: {text}", cell.regime, cell.load)?;
     }
     writeln!(out)
+}
+
+fn texts(claims: &[Claim]) -> String {
+    claims.iter().map(|claim| claim.text.as_str()).collect::<Vec<&str>>().join("; ")
 }
 
 fn all_hold(claims: &[Claim]) -> bool {
     claims.iter().all(|claim| claim.holds)
 }
 
-/// How many of a regime are held.
-fn tally(regime: &[(&Cell, Vec<Claim>)]) -> String {
-    let held = regime.iter().filter(|(_, claims)| all_hold(claims)).count();
-    format!("{} {held} of {}", regime[0].0.regime, regime.len())
+/// How many of a regime are held, of those that can be judged.
+fn tally(regime: &[(&Cell, Judged)]) -> String {
+    let claims: Vec<&Vec<Claim>> =
+        regime.iter().filter_map(|(_, claims)| claims.as_ref().ok()).collect();
+    let held = claims.iter().filter(|claims| all_hold(claims)).count();
+    let counted = format!("{} {held} of {}", regime[0].0.regime, claims.len());
+    match regime.len() - claims.len() {
+        0 => counted,
+        others => format!("{counted} ({others} not judged)"),
+    }
 }
 
 /// What is claimed of one load in one regime. `None`: nothing can be said.
-fn claims(cells: &[Cell]) -> Option<Vec<Claim>> {
+fn claims(cells: &[Cell]) -> Option<Judged> {
     let ours = cells.iter().find(|cell| cell.policy == JUDGED)?;
     let peers: Vec<&Cell> =
         cells.iter().filter(|cell| Role::of(&cell.policy) == Role::Peer).collect();
     let claims = match ours.regime.split('-').next().unwrap_or_default() {
-        "A" => cheap(ours),
+        "A" => return Some(cheap(ours)),
         "B" => knee(ours, cells.iter().find(|cell| cell.policy == "told")?, &peers),
         "C" => dear(ours, &peers)?,
         "D" => overload(ours, &peers)?,
         _ => return None,
     };
-    Some(claims)
+    Some(Ok(claims))
 }
 
-fn cheap(ours: &Cell) -> Vec<Claim> {
-    let cost = ours.j_bound.map(|bound| match bound <= IDLE_MINIMUM {
+fn cheap(ours: &Cell) -> Judged {
+    let bound = ours.j_bound.ok_or_else(|| no_bound(ours))?;
+    let cost = match bound <= IDLE_MINIMUM {
         true => Claim::at_most("J", ours.j.mean, 1.02 * bound, "1.02 x the bound"),
         false => Claim::at_most("J", ours.j.mean, 1.03 * bound, "1.03 x the bound"),
-    });
-    let late = Claim::at_most("late %", late(ours), 0.1, "the most");
-    cost.into_iter().chain([late]).collect()
+    };
+    Ok(vec![cost, Claim::at_most("late %", late(ours), 0.1, "the most")])
 }
 
 fn knee(ours: &Cell, told: &Cell, peers: &[&Cell]) -> Vec<Claim> {
-    let survives = |peer: &&&Cell| late(peer) <= late(told) + 10.0;
+    let survives = |peer: &&&Cell| {
+        late(peer) <= late(told) + SURVIVOR_LATE && told.done <= peer.done + SURVIVOR_UNDONE
+    };
     let survivors: Vec<&&Cell> = peers.iter().filter(survives).collect();
     let least_late = survivors.iter().min_by(|a, b| late(a).total_cmp(&late(b)));
     let cheapest = survivors.iter().min_by(|a, b| a.j.mean.total_cmp(&b.j.mean));
@@ -182,6 +205,35 @@ mod tests {
             "missed  B-knee, step: late % 11.000 > 10.000 (hill_climb, the best survivor); late % \
              11.000 > 5.000 (told + 2); J 1.300 > 1.210 (1.1 x hill_climb, the cheapest survivor)",
         );
+    }
+
+    #[test]
+    fn without_its_bound_a_load_is_not_judged() {
+        let bounded = cell("A", "slo", 0.05, 1.0);
+        let load = "ramp".to_owned();
+        let unbounded = Cell { load, j_bound: None, ..cell("A", "slo", 0.05, 9.0) };
+        let mut out = Vec::new();
+        write(&[bounded, unbounded], &mut out).expect("memory can be written");
+        let told = String::from_utf8(out).expect("text");
+        assert!(told.starts_with("Goals of slo, held: A 1 of 1 (1 not judged)\n"), "{told}");
+        assert!(told.contains("\n  not judged  A, ramp: there is no bound\n"), "{told}");
+    }
+
+    /// Whoever leaves work undone is cheap, and is no example.
+    #[test]
+    fn who_left_the_work_undone_did_not_survive() {
+        let lazy = Cell { done: 0.5, ..cell("B-knee", "vegas", 9.0, 0.45) };
+        let cells = [
+            cell("B-knee", "slo", 4.0, 1.2),
+            cell("B-knee", "told", 3.0, 1.4),
+            lazy,
+            cell("B-knee", "hill_climb", 10.0, 1.1),
+        ];
+        let mut out = Vec::new();
+        write(&cells, &mut out).expect("memory can be written");
+        let told = String::from_utf8(out).expect("text");
+        assert!(told.contains("1.1 x hill_climb, the cheapest survivor"), "{told}");
+        assert!(!told.contains("vegas"), "{told}");
     }
 
     #[test]

@@ -42,21 +42,74 @@ impl Offered {
     }
 }
 
-/// All loads, and the tables of the folder that belong to none.
-pub(super) fn offered(folder: Option<&Path>) -> Result<(Vec<Offered>, Vec<String>), Stop> {
-    let mut of_folder = Vec::new();
-    let mut left_over = Vec::new();
+/// What there is to play, and what of the folder is not played.
+#[derive(Debug, Default)]
+pub(super) struct Offer {
+    pub(super) loads: Vec<Offered>,
+    pub(super) skipped: Vec<Skipped>,
+    /// Tables that belong to no load.
+    pub(super) left_over: Vec<String>,
+}
+
+/// A trace that cannot be played.
+#[derive(Clone, Debug)]
+pub(super) struct Skipped {
+    pub(super) load: String,
+    /// With the name of the file that is wrong.
+    pub(super) why: String,
+}
+
+impl Skipped {
+    /// Whether it would have made a load of this name.
+    pub(super) fn is(&self, load: &str) -> bool {
+        let rest = load.strip_prefix(&self.load);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" scv "))
+    }
+}
+
+impl Offer {
+    fn has(&self, name: &str) -> bool {
+        let is_skipped = self.skipped.iter().any(|skipped| skipped.load == name);
+        is_skipped || self.loads.iter().any(|offered| offered.entry.name == name)
+    }
+
+    /// The loads of a trace, or that it is skipped: others are played all the same.
+    fn add(&mut self, load: String, read: Result<Vec<Offered>, Stop>) -> Result<(), Stop> {
+        let why = match read {
+            Ok(loads) if loads.iter().any(|offered| self.has(&offered.entry.name)) => {
+                format!("{load}: another trace makes a load of this name; rename one of them")
+            }
+            Ok(loads) => {
+                self.loads.extend(loads);
+                return Ok(());
+            }
+            Err(Stop::Misused(why)) => why,
+            Err(stop) => return Err(stop),
+        };
+        self.skipped.push(Skipped { load, why });
+        Ok(())
+    }
+}
+
+/// All loads. A trace takes the place of one that is built in or made up and has its name.
+pub(super) fn offered(folder: Option<&Path>) -> Result<Offer, Stop> {
+    let mut offer = Offer::default();
     if let Some(folder) = folder {
         let found = found(folder)?;
         for files in &found.traces {
-            of_folder.extend(read(folder, files, &found)?);
+            let name = name(files, &found);
+            let read = read(folder, files, &name);
+            offer.add(name, read)?;
         }
-        left_over = found.left_over;
+        offer.left_over = found.left_over;
     }
-    let replaced = of_folder.iter().any(|offered| offered.entry.name == azure::NAME);
-    let built_in = (!replaced).then(|| Offered::everywhere(built_in()));
-    let made_up = synthetic().into_iter().map(Offered::everywhere);
-    Ok((built_in.into_iter().chain(of_folder).chain(made_up).collect(), left_over))
+    let ours = |entry: &Entry| !offer.has(&entry.name);
+    let built_in: Vec<Entry> = [built_in()].into_iter().filter(ours).collect();
+    let made_up: Vec<Entry> = synthetic().into_iter().filter(ours).collect();
+    let built_in = built_in.into_iter().map(Offered::everywhere);
+    let made_up = made_up.into_iter().map(Offered::everywhere);
+    offer.loads = built_in.chain(offer.loads).chain(made_up).collect();
+    Ok(offer)
 }
 
 fn built_in() -> Entry {
@@ -87,21 +140,25 @@ fn found(folder: &Path) -> Result<TraceFolder, Stop> {
     }
 }
 
-/// The loads that one trace makes.
-fn read(folder: &Path, files: &TraceFiles, found: &TraceFolder) -> Result<Vec<Offered>, Stop> {
-    let arrivals_file = folder.join(&files.arrivals);
-    let arrivals = traces::arrivals(&arrivals_file, Some(files.step))?;
+/// What a trace is called; with its step, where there are several of its name.
+fn name(files: &TraceFiles, found: &TraceFolder) -> String {
     let is_namesake = |other: &&TraceFiles| other.name == files.name;
-    let name = match found.traces.iter().filter(is_namesake).count() {
+    match found.traces.iter().filter(is_namesake).count() {
         1 => files.name.clone(),
         _ => format!("{} {:?}", files.name, files.step),
-    };
+    }
+}
+
+/// The loads that one trace makes.
+fn read(folder: &Path, files: &TraceFiles, name: &str) -> Result<Vec<Offered>, Stop> {
+    let arrivals_file = folder.join(&files.arrivals);
+    let arrivals = traces::arrivals(&arrivals_file, Some(files.step))?;
     let offered = match &files.jobs {
-        None => without_sizes(&name, &arrivals),
+        None => without_sizes(name, &arrivals),
         Some(jobs) => {
             let jobs = traces::jobs(&folder.join(jobs))?;
             let sizes = jobs.iter().map(|job| job.size).collect();
-            vec![Offered::everywhere(Entry::with_sizes(&name, arrivals, sizes))]
+            vec![Offered::everywhere(Entry::with_sizes(name, arrivals, sizes))]
         }
     };
     for load in &offered {

@@ -5,8 +5,9 @@
 //!                                                                          JSON, pictures
 //! ```
 //!
-//! Everything that can be wrong is found before the first job is simulated. What comes out is the
-//! same on any number of threads.
+//! Everything that can be wrong is found before the first job is simulated; a trace that cannot be
+//! played is skipped aloud, and the exit code says so. What comes out is the same on any number of
+//! threads.
 
 mod arguments;
 mod loads;

@@ -6,7 +6,7 @@ use headcount_sim::contest::Cell;
 
 use super::arguments::Arguments;
 use super::fixtures::{Fixture, fixtures};
-use super::loads::offered;
+use super::loads::{Offer, offered};
 use super::playing::play;
 use super::progress::Progress;
 use super::table::{self, Rows};
@@ -19,8 +19,8 @@ pub(in crate::command::sim) fn run(
     arguments: &Arguments,
     out: &mut impl Write,
 ) -> Result<(), Stop> {
-    let (loads, left_over) = offered(arguments.traces.as_deref())?;
-    let fixtures = fixtures(arguments, &loads)?;
+    let offer = offered(arguments.traces.as_deref())?;
+    let fixtures = fixtures(arguments, &offer)?;
     if let Some(file) = &arguments.json {
         can_be_written(file)?;
     }
@@ -30,11 +30,7 @@ pub(in crate::command::sim) fn run(
             can_be_written(&file)?;
         }
     }
-    for file in left_over {
-        let why = "it is passed over, as its name is not that of a trace, or is there twice";
-        // A remark; the benchmark goes on where nobody reads it.
-        let _unheard = writeln!(io::stderr(), "headcount: {file}: {why}");
-    }
+    remark(&offer);
     let cells = played(arguments, &fixtures);
     if let Some(file) = &arguments.json {
         put(file, &json(&cells))?;
@@ -48,7 +44,31 @@ pub(in crate::command::sim) fn run(
     table::write(&cells, rows, out)?;
     goals::write(&cells, out)?;
     means::write(&cells, rows, out)?;
-    Ok(())
+    all_played(arguments, &offer)
+}
+
+/// Says what of the folder is not played. The benchmark goes on where nobody reads that.
+fn remark(offer: &Offer) {
+    for file in &offer.left_over {
+        let why = "it is passed over, as its name is not that of a trace, or is there twice";
+        let _unheard = writeln!(io::stderr(), "headcount: {file}: {why}");
+    }
+    for skipped in &offer.skipped {
+        let _unheard = writeln!(io::stderr(), "headcount: {}; it is skipped", skipped.why);
+    }
+}
+
+/// Whoever asked for all loads and did not get them is told in the end, too. Where loads were
+/// named, all of them were played.
+fn all_played(arguments: &Arguments, offer: &Offer) -> Result<(), Stop> {
+    let names: Vec<&str> = offer.skipped.iter().map(|skipped| skipped.load.as_str()).collect();
+    let counted = match names.len() {
+        _ if !arguments.load.is_empty() => return Ok(()),
+        0 => return Ok(()),
+        1 => "1 trace was".to_owned(),
+        many => format!("{many} traces were"),
+    };
+    Err(Stop::Failed(format!("{counted} skipped: {}", names.join(", "))))
 }
 
 fn played(arguments: &Arguments, fixtures: &[Fixture]) -> Vec<Cell> {

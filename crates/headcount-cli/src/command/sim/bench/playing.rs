@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use headcount_sim::contest::{Cell, Match};
+use headcount_sim::contest::{Cell, Match, NoBound};
 
 use super::fixtures::Fixture;
 use super::progress::Progress;
@@ -24,7 +24,7 @@ struct Turn {
 
 /// What came of a turn.
 enum Outcome {
-    Bound(Option<f64>),
+    Bound(Result<f64, NoBound>),
     Cell(Box<Cell>),
 }
 
@@ -72,11 +72,11 @@ fn take(turns: &[Turn], next: &AtomicUsize) -> Option<(usize, Turn)> {
 /// Cells follow the bound of their fixture.
 fn with_bounds(outcomes: impl Iterator<Item = Outcome>) -> Vec<Cell> {
     let mut cells = Vec::new();
-    let mut bound = None;
+    let (mut j_bound, mut no_bound) = (None, None);
     for outcome in outcomes {
         match outcome {
-            Outcome::Bound(found) => bound = found,
-            Outcome::Cell(cell) => cells.push(Cell { j_bound: bound, ..*cell }),
+            Outcome::Bound(found) => (j_bound, no_bound) = (found.ok(), found.err()),
+            Outcome::Cell(cell) => cells.push(Cell { j_bound, no_bound, ..*cell }),
         }
     }
     cells

@@ -36,6 +36,12 @@ pub(super) fn score(cell: &Cell) -> f64 {
     relative_cost(cell) * (1.0 + cell.late_percent.mean)
 }
 
+/// That there is no bound, and why.
+pub(super) fn no_bound(cell: &Cell) -> String {
+    let why = cell.no_bound.map_or(String::new(), |why| format!(": {why}"));
+    format!("there is no bound{why}")
+}
+
 /// J in parts of the bound, or J.
 pub(super) fn relative_cost(cell: &Cell) -> f64 {
     cell.j.mean / cell.j_bound.unwrap_or(1.0)
@@ -91,6 +97,7 @@ pub(super) mod tests {
             j: exactly(j),
             j_bound: Some(1.0),
             goodput: 1.0 - late / 100.0,
+            done: 1.0,
             seeds: 5,
             ..Cell::default()
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use headcount_sim::contest::{Cell, Interval};
 
-use super::standing::{best_of_families, by_fixture, in_order, score};
+use super::standing::{best_of_families, by_fixture, in_order, no_bound, score};
 use crate::command::sim::columns::{lines, span};
 
 const COLUMNS: [&str; 9] =
@@ -25,7 +25,7 @@ pub(super) fn write(cells: &[Cell], rows: Rows, out: &mut impl Write) -> io::Res
         let first = &cells[0];
         let bound = match first.j_bound {
             Some(bound) => format!("the bound J* is {bound:.3}"),
-            None => "there is no bound: nobody can keep the promise".to_owned(),
+            None => no_bound(first),
         };
         writeln!(out, "{}, {}: {bound}", first.regime, first.load)?;
         let cells: Vec<&Cell> = cells.iter().collect();

@@ -8,6 +8,8 @@ use headcount_sim::report::{Point, Remark, Run};
 
 /// So many moments are noted, about.
 const MOMENTS: u32 = 2_000;
+/// Where a run goes on for longer than was thought, every other moment is forgotten at so many.
+const MOMENTS_MAX: usize = 8_000;
 /// So many decisions are noted; more are only counted.
 const DECISIONS_MAX: usize = 50_000;
 /// Demand is the mean over so many services at least.
@@ -33,6 +35,7 @@ impl Diary {
         let last = self.points.last().map(|point| point.at);
         if last.is_none_or(|last| self.every <= observation.at.since(last)) {
             self.points.push(point(observation));
+            self.thin_out();
         }
         if decision.resize().is_none() {
             return;
@@ -42,6 +45,19 @@ impl Diary {
             return;
         }
         self.decisions.push(Remark { at: observation.at, text: decision.explain().to_string() });
+    }
+
+    /// A run may last for as long as its longest job, and a screen is no wider for it.
+    fn thin_out(&mut self) {
+        if self.points.len() < MOMENTS_MAX {
+            return;
+        }
+        self.every = self.every.saturating_mul(2);
+        let mut keep = false;
+        self.points.retain(|_| {
+            keep = !keep;
+            keep
+        });
     }
 
     /// All of it, with the demand that these jobs make.
@@ -101,7 +117,27 @@ fn index(at: Timestamp, step: Duration) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use headcount_core::{Policy, PoolSnapshot, Preset, Staffing};
+
     use super::*;
+
+    /// A second was thought of, and three hours become of it.
+    #[test]
+    fn a_run_of_any_length_has_as_many_moments() {
+        let mut diary = Diary::of(Duration::from_secs(1));
+        let policy = Policy::check(&Preset::gopipe().config(), 8).expect("the preset is right");
+        let mut autoscaler = policy.build();
+        for millis in 0..100_000_u64 {
+            let at = Timestamp::from_millis(100 * millis);
+            let observation = Observation::new(at, PoolSnapshot::of(Staffing::exactly(8)));
+            let decision = autoscaler.tick(&observation);
+            diary.note(&observation, &decision);
+        }
+        let points = diary.run("long", &[]).points;
+        assert!((2_000..=8_000).contains(&points.len()), "{}", points.len());
+        assert_eq!(points[0].at, Timestamp::ORIGIN);
+        assert!(Timestamp::from_secs(9_990) < points[points.len() - 1].at, "to the end");
+    }
 
     #[test]
     fn demand_is_the_work_that_comes_in() {

@@ -1,16 +1,15 @@
 //! What comes when, and how big it is: from files, as described, or some of both.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use headcount_core::Timestamp;
-use headcount_sim::load::trace_file::TraceFolder;
 use headcount_sim::load::{Arrivals, Job, Load, Sizes};
 
 use super::arguments::Arguments;
 use crate::Stop;
 use crate::command::sim::traces;
+use crate::command::trace_name::{jobs_beside, step};
 
 /// For how long jobs come where nobody says.
 const SPAN: Duration = Duration::from_secs(600);
@@ -19,16 +18,32 @@ const SPAN_MAX: Duration = Duration::from_secs(366 * 86_400);
 
 /// The jobs, in order of time.
 pub(super) fn jobs(arguments: &Arguments) -> Result<Arc<[Job]>, Stop> {
+    if arguments.span.is_some_and(|span| SPAN_MAX < span) {
+        return misused("--span is longer than a year; make it shorter".to_owned());
+    }
     let jobs = match arrivals(arguments)? {
         None => as_listed(arguments)?,
         Some(arrivals) => drawn(arguments, arrivals)?,
     };
-    let span = arguments.span.unwrap_or(SPAN_MAX);
+    let span = arguments.span.map_or_else(|| whole(&jobs), Ok)?;
     let jobs: Vec<Job> =
         jobs.into_iter().take_while(|job| job.at.since(Timestamp::ORIGIN) < span).collect();
     match jobs.is_empty() {
         true => misused("no job comes at all; make the rate or --span larger".to_owned()),
         false => Ok(jobs.into()),
+    }
+}
+
+/// All of them, where that is not too long. Nothing is left out without a word.
+fn whole(jobs: &[Job]) -> Result<Duration, Stop> {
+    let last = jobs.last().map(|job| job.at.since(Timestamp::ORIGIN)).unwrap_or_default();
+    match last < SPAN_MAX {
+        true => Ok(SPAN_MAX),
+        false => misused(format!(
+            "jobs come for {}d, and a run is of 366d at most; give --span 366d for the first of \
+             them",
+            last.as_secs() / 86_400
+        )),
     }
 }
 
@@ -49,14 +64,11 @@ fn arrivals(arguments: &Arguments) -> Result<Option<Arrivals>, Stop> {
     }
 }
 
-/// The step that the name of a file tells, if it does.
-fn step(file: &Path) -> Option<Duration> {
-    let name = file.file_name()?.to_str()?;
-    TraceFolder::of([name]).traces.first().map(|trace| trace.step)
-}
-
 fn drawn(arguments: &Arguments, arrivals: Arrivals) -> Result<Vec<Job>, Stop> {
-    let sizes = match (&arguments.jobs, &arguments.service) {
+    let beside = || arguments.trace.as_deref().and_then(jobs_beside);
+    let listed =
+        arguments.jobs.clone().or_else(|| beside().filter(|_| arguments.service.is_none()));
+    let sizes = match (&listed, &arguments.service) {
         (Some(file), _) => Sizes::Listed(traces::jobs(file)?.iter().map(|job| job.size).collect()),
         (None, Some(described)) => described.clone(),
         (None, None) => {
@@ -68,9 +80,7 @@ fn drawn(arguments: &Arguments, arrivals: Arrivals) -> Result<Vec<Job>, Stop> {
         }
     };
     let span = arguments.span.unwrap_or(SPAN);
-    if SPAN_MAX < span {
-        return misused("--span is longer than a year; make it shorter".to_owned());
-    }
+    traces::bearable(sizes.mean()).map_err(Stop::Misused)?;
     let load = Load { arrivals, sizes, span };
     load.jobs(arguments.seed).map_err(|error| Stop::Misused(error.to_string()))
 }

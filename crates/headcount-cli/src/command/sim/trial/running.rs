@@ -49,7 +49,6 @@ pub(super) fn span(jobs: &[Job]) -> Duration {
 /// What it would have cost one who knew the future, or why that cannot be said.
 pub(super) fn bound(arguments: &Arguments, pools: &[PoolSetup]) -> Result<f64, String> {
     let Some(first) = pools.first() else { return Err("nobody takes part".to_owned()) };
-    let fewest = pools.iter().map(|pool| pool.policy.bounds().min).min();
     let knee = world::downstream(arguments).map(|downstream| {
         let first = KneeStep { from: Timestamp::ORIGIN, workers: downstream.knee };
         let changes = downstream.changes.into_iter();
@@ -61,10 +60,11 @@ pub(super) fn bound(arguments: &Arguments, pools: &[PoolSetup]) -> Result<f64, S
         slot: first.mean_size().max(span(&first.jobs) / SLOTS_MAX).max(Duration::from_millis(1)),
         spawn_delay: arguments.spawn_delay,
         spawn_cost: arguments.spawn_cost,
-        workers_min: fewest.unwrap_or(1),
+        // Not those of the pools: what a job costs at best does not depend on who is compared.
+        workers_min: arguments.min.unwrap_or(1),
         knee: knee.unwrap_or_default(),
         ..BoundConfig::of(promise(arguments))
     };
-    let bound = Bound::of(first.jobs.iter().copied(), &config);
+    let bound = Bound::in_longer_slots(&first.jobs.iter().copied(), &config);
     bound.map(|bound| bound.j).map_err(|error| error.to_string())
 }
