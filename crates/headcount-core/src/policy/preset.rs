@@ -156,8 +156,9 @@ impl Preset {
         }
     }
 
-    /// Ours where not a wait but a latency was promised: a task is done within `latency`, if it takes
-    /// no longer than that by itself. Nobody knows that beforehand, so nothing is spent waiting.
+    /// Ours where not a wait but a latency was promised: a task is done within `latency`, if it
+    /// takes no longer than that by itself. Nobody knows that beforehand, so nothing is spent
+    /// waiting.
     ///
     /// ```
     /// use headcount_core::{Policy, Preset};

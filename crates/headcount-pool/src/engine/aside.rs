@@ -1,17 +1,18 @@
 //! Those who are passed over while the newest go first.
 //!
-//! The line is a ring in which a task's number is its place, so it can only be taken from the front.
-//! While those who wait are late (the flag `LATE`), whoever takes a task first moves everything that
-//! is in the line over here, in order, and takes the last one. Those who came before it stay here,
-//! and are served whenever nobody newer waits. The flag goes down when nobody is left.
+//! The line is a ring in which a task's number is its place, so it can only be taken from the
+//! front. While those who wait are late (the flag `LATE`), whoever takes a task first moves
+//! everything that is in the line over here, in order, and takes the last one. Those who came
+//! before it stay here, and are served whenever nobody newer waits. The flag goes down when nobody
+//! is left.
 //!
 //! **Nobody is forgotten here.** The flag is lowered only under the lock and only while nobody is
 //! here, and whoever leaves somebody here raises it before the lock is released. So as long as
 //! anybody is here, whoever takes the next task comes here.
 //!
 //! **Nobody is counted too few times.** One that moves over is counted here before it leaves the
-//! line, and the line is counted before this place is. So whoever counts in between counts it twice,
-//! and never not at all: a worker that sees nothing waiting may park.
+//! line, and the line is counted before this place is. So whoever counts in between counts it
+//! twice, and never not at all: a worker that sees nothing waiting may park.
 
 use std::collections::VecDeque;
 use std::fmt;

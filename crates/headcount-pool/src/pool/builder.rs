@@ -185,12 +185,14 @@ impl<K: Kind> Builder<K> {
         self
     }
 
-    /// The newest tasks go first while the oldest has waited for longer than this. Never by default.
+    /// The newest tasks go first while the oldest has waited for longer than this. Never, by
+    /// default.
     ///
-    /// Where more comes than can be done, first in first out makes every task as late as the oldest.
-    /// This way most are served at once, and those that are late anyway when nothing newer waits;
-    /// how long they wait then has no bound but the end of the overload. Under an autoscaler its
-    /// policy says so, see [`set_newest_first_after`](PoolHandle::set_newest_first_after).
+    /// Where more comes than can be done, first in first out makes every task as late as the
+    /// oldest. This way most are served at once, and those that are late anyway when nothing newer
+    /// waits; how long they wait then has no bound but the end of the overload. Under an autoscaler
+    /// its policy says so, see
+    /// [`set_newest_first_after`](PoolHandle::set_newest_first_after).
     pub fn newest_first_after(mut self, newest_first_after: Duration) -> Self {
         self.newest_first_after = Some(newest_first_after);
         self

@@ -21,8 +21,8 @@ pub struct SloConfig {
     /// How long a task may wait. Default: 100 ms.
     pub wait_budget: Duration,
     /// How long a task may take from its submission to its end, where that is what was promised.
-    /// What the task itself takes is not known beforehand, so nothing of it should be spent waiting:
-    /// the wait budget is 0 then. Default: nothing was promised.
+    /// What the task itself takes is not known beforehand, so nothing of it should be spent
+    /// waiting: the wait budget is 0 then. Default: nothing was promised.
     pub latency: Option<Duration>,
     /// Whether the newest tasks go first while the oldest cannot be in time any more: when it has
     /// waited for longer than the budget, or for half of the promised latency. Default: yes.

@@ -21,6 +21,11 @@
 //! - *Forecast* (`forecast`): where a worker takes longer to start than half of the wait budget,
 //!   the floor is staffed for the load, and for the peaks that are worth being remembered.
 //!
+//! Where the limit leaves fewer workers than the load needs, a line in the order of arrival would
+//! make every task late. So the pool serves the newest first while the oldest has waited for longer
+//! than was promised ([`Turn`](crate::roster::Turn)); what the limit costs is then a share of the
+//! tasks, and not a queue that grows.
+//!
 //! Every belief is an estimate in the proposal, so that a decision can be judged and replayed.
 //! `knee_phase` is 0 free, 1 probing, 2 bound; `worked` is what trust is based on; `rest_proven`
 //! says whether service times at rest were ever shown to be free of congestion; `held_share` is
