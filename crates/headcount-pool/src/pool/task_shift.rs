@@ -13,7 +13,7 @@ use super::shift::{Found, Shift};
 use super::tasks::Tasks;
 use super::workplace::Place;
 use crate::engine::{Badge, Engine, Entry, Fate, Standing};
-use crate::task::{Run, TaskWork, Workplace, enter_workplace};
+use crate::task::{Lends, Run, TaskWork, Workplace, enter_workplace};
 
 /// After so many tasks in a row a worker lets others of its runtime run.
 const TASKS_IN_A_ROW_MAX: u32 = 64;
@@ -171,7 +171,9 @@ impl TaskShift<'_> {
             polled
         })
         .await;
-        if let Some(run) = self.run.take() {
+        let mut lends = Lends::default();
+        if let Some(mut run) = self.run.take() {
+            lends = run.close();
             run.discard();
         }
         let fate = ended.unwrap_or_else(|message| {
@@ -187,6 +189,27 @@ impl TaskShift<'_> {
         }
         if class.is_some() {
             self.books.badge.set_class(None);
+        }
+        self.regain(lends).await;
+    }
+
+    /// Waits until nobody has the place any more that its last task has lent. Until then it has no
+    /// place to run another in.
+    async fn regain(&mut self, lends: Lends) {
+        let mut waited = false;
+        poll_fn(|context| {
+            let back = lends.poll_back(context);
+            if back.is_pending() && !waited {
+                waited = true;
+                self.books.awaits();
+            }
+            back
+        })
+        .await;
+        if waited {
+            // The next one did not begin when the last one ended.
+            self.books.pause();
+            self.in_a_row = 0;
         }
     }
 

@@ -199,10 +199,8 @@ impl Kind for Tasks {
 
     async fn run_inside(engine: &Arc<Engine<Self>>, work: TaskWork, turn: Turn) {
         if let Some(aside) = Aside::begin(Arc::clone(engine) as _, work) {
-            Inside::new(aside).await;
+            Inside::new(aside, turn).await;
         }
-        // Only now does somebody else have the place.
-        drop(turn);
     }
 
     /// The runtime is gone, without which it cannot run.

@@ -5,6 +5,10 @@
 //! one has ended the next one gets the place, whether or not it is polled again by then: whoever
 //! awaits many at once may poll only those that have woken it.
 //!
+//! Whoever awaits may lose interest, and end before the one that has its place. The place goes to
+//! nobody else then, and until it is back the one that has ended is not done with its own: its
+//! worker takes no other task, and if it ran in a lent place itself, that is not passed on.
+//!
 //! A task that hands over another, and finds the line full, lends its place as well: to the one
 //! that it hands over, which it polls by itself until that has ended.
 
@@ -19,8 +23,8 @@ use crate::unhurt::quietly;
 
 /// A task that can run in the place of one that awaits it.
 pub(crate) trait Guest: Send + Sync {
-    /// Begins in this place, and says whether it did: it may have begun elsewhere.
-    fn begin_in(self: Arc<Self>, place: LentPlace) -> bool;
+    /// Begins in this place. `Err`: it has begun elsewhere, and does not need it.
+    fn begin_in(self: Arc<Self>, place: LentPlace) -> Result<(), LentPlace>;
 }
 
 /// What a task that awaits others lends.
@@ -38,6 +42,23 @@ struct State {
     wishes: VecDeque<Weak<dyn Guest>>,
     /// Where those lie. What a weak reference points to does not move, nor is its place used again.
     known: BTreeSet<usize>,
+    /// Who waits for it to be back.
+    waits: Option<Heir>,
+}
+
+/// Who goes on when a place is back whose task has ended.
+enum Heir {
+    /// Whoever ran that task, by itself.
+    Runner(Waker),
+    /// Whoever is next in the place where that task ran.
+    Place(LentPlace),
+}
+
+/// What becomes of a place.
+enum Next {
+    Guest(Weak<dyn Guest>),
+    /// It is back.
+    Back(Option<Heir>),
 }
 
 impl Lent {
@@ -52,16 +73,31 @@ impl Lent {
     }
 
     /// The next who would like to have the place; if there is none, it is not out any more.
-    fn next(&self) -> Option<Weak<dyn Guest>> {
+    fn next(&self) -> Next {
         let mut state = lock(&self.state);
-        let next = state.wishes.pop_front();
-        match &next {
-            Some(guest) => {
-                state.known.remove(&address(guest.as_ptr()));
-            }
-            None => state.is_out = false,
+        if let Some(guest) = state.wishes.pop_front() {
+            state.known.remove(&address(guest.as_ptr()));
+            return Next::Guest(guest);
         }
-        next
+        state.is_out = false;
+        Next::Back(state.waits.take())
+    }
+
+    /// It is not out any more, whoever would like to have it.
+    fn back(&self) -> Option<Heir> {
+        let mut state = lock(&self.state);
+        state.is_out = false;
+        state.waits.take()
+    }
+
+    /// Lets `heir` go on when the place is back, instead of who waited for it before. `Err`: it is
+    /// back already.
+    fn when_back(&self, heir: Heir) -> Result<Option<Heir>, Heir> {
+        let mut state = lock(&self.state);
+        match state.is_out {
+            true => Ok(state.waits.replace(heir)),
+            false => Err(heir),
+        }
     }
 }
 
@@ -69,17 +105,55 @@ fn address(guest: *const dyn Guest) -> usize {
     guest.cast::<()>().addr()
 }
 
-/// The place, while somebody has it.
-pub(crate) struct LentPlace(Arc<Lent>);
+/// The place, while somebody has it. Dropped, it is back, and nobody else gets it.
+///
+/// `None`: it is back, or has been given to somebody else.
+pub(crate) struct LentPlace(Option<Arc<Lent>>);
 
 impl LentPlace {
-    /// Gives it to the next who would like to have it and has not begun.
-    pub(crate) fn pass_on(self) {
-        while let Some(guest) = self.0.next() {
-            let place = Self(Arc::clone(&self.0));
-            if guest.upgrade().is_some_and(|guest| guest.begin_in(place)) {
-                return;
+    /// Gives it to the next who would like to have it and has not begun. Where there is nobody and
+    /// the task that lent it has ended, the same with the place where that ran.
+    pub(crate) fn pass_on(mut self) {
+        // A loop, and no call of itself: as many may have lent it on as awaited each other.
+        while let Some(next) = self.0.as_ref().map(|lent| lent.next()) {
+            self = match next {
+                Next::Guest(guest) => match guest.upgrade() {
+                    Some(guest) => match guest.begin_in(self) {
+                        Ok(()) => return,
+                        Err(place) => place,
+                    },
+                    None => self,
+                },
+                Next::Back(heir) => {
+                    self.0 = None;
+                    match heir.and_then(Heir::place_or_call) {
+                        Some(place) => place,
+                        None => return,
+                    }
+                }
+            };
+        }
+    }
+}
+
+impl Heir {
+    fn place_or_call(self) -> Option<LentPlace> {
+        match self {
+            Self::Place(place) => Some(place),
+            Self::Runner(waker) => {
+                quietly(|| waker.wake());
+                None
             }
+        }
+    }
+}
+
+impl Drop for LentPlace {
+    fn drop(&mut self) {
+        let mut lent = self.0.take();
+        while let Some(place) = lent {
+            let heir = place.back().and_then(Heir::place_or_call);
+            lent = heir.and_then(|mut place| place.0.take());
         }
     }
 }
@@ -93,6 +167,38 @@ impl fmt::Debug for LentPlace {
 /// What the task lends that is being polled. Made when it is first wanted.
 #[derive(Default)]
 pub(crate) struct Lends(Option<Arc<Lent>>);
+
+impl Lends {
+    /// The task has ended: what it lent goes to nobody else.
+    pub(crate) fn close(&self) {
+        let Some(lent) = &self.0 else { return };
+        // Nobody is noted after that: only who is awaited is.
+        let mut state = lock(&lent.state);
+        state.wishes.clear();
+        state.known.clear();
+    }
+
+    /// Ready when nobody has the place any more.
+    pub(crate) fn poll_back(&self, context: &Context<'_>) -> Poll<()> {
+        let Some(lent) = &self.0 else { return Poll::Ready(()) };
+        // Cloned before and dropped after: what a waker does then is the user's.
+        match lent.when_back(Heir::Runner(context.waker().clone())) {
+            Ok(_before) => Poll::Pending,
+            Err(_waker) => Poll::Ready(()),
+        }
+    }
+
+    /// Passes `place` on, in which the task ran that lent this: when nobody has this any more.
+    pub(crate) fn pass_on_after(self, place: LentPlace) {
+        let free = match self.0 {
+            Some(lent) => lent.when_back(Heir::Place(place)).err(),
+            None => Some(Heir::Place(place)),
+        };
+        if let Some(place) = free.and_then(Heir::place_or_call) {
+            place.pass_on();
+        }
+    }
+}
 
 thread_local! {
     static LENDS: Cell<Lends> = const { Cell::new(Lends(None)) };
@@ -112,13 +218,14 @@ pub(crate) fn lend_to(guest: Arc<dyn Guest>) -> bool {
     if !lent.is_free_for(&guest) {
         return false;
     }
-    let place = LentPlace(Arc::clone(&lent));
-    let began = guest.begin_in(place);
-    if !began {
-        // It ran elsewhere by then. Somebody may have been noted meanwhile.
-        LentPlace(lent).pass_on();
+    match guest.begin_in(LentPlace(Some(lent))) {
+        Ok(()) => true,
+        Err(place) => {
+            // It ran elsewhere by then. Somebody may have been noted meanwhile.
+            place.pass_on();
+            false
+        }
     }
-    began
 }
 
 /// The turn of a task that is to run inside of an await of the one that hands it over. Dropped, it
@@ -136,6 +243,12 @@ impl Turn {
             return Poll::Ready(());
         }
         Poll::Pending
+    }
+
+    /// The place that it has, for the task that runs in it.
+    pub(crate) fn take_place(&mut self) -> Option<LentPlace> {
+        let asked = self.0.take()?;
+        lock(&asked.state).place.take()
     }
 }
 
@@ -165,11 +278,11 @@ impl Asked {
 }
 
 impl Guest for Asked {
-    fn begin_in(self: Arc<Self>, place: LentPlace) -> bool {
+    fn begin_in(self: Arc<Self>, place: LentPlace) -> Result<(), LentPlace> {
         let waker = {
             let mut state = lock(&self.state);
             if state.place.is_some() {
-                return false;
+                return Err(place);
             }
             state.place = Some(place);
             state.waker.take()
@@ -177,7 +290,7 @@ impl Guest for Asked {
         if let Some(waker) = waker {
             quietly(|| waker.wake());
         }
-        true
+        Ok(())
     }
 }
 

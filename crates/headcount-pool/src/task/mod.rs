@@ -31,7 +31,7 @@ pub(crate) use context::{
 };
 pub(crate) use error::{message_in, message_of};
 #[cfg(feature = "tokio")]
-pub(crate) use lent::Turn;
+pub(crate) use lent::{Lends, Turn};
 pub(crate) use nested::{Nested, depth, may_nest};
 pub(crate) use nudge::Nudge;
 pub(crate) use promise::{Promise, Waiting};

@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 
 use super::context::{BlocksOn, Stoppable, Workplace, as_stoppable, enter_workplace, swap_failure};
 use super::error::{TaskError, message_of};
-use super::lent::{Guest, Lends, LentPlace, lend_to, swap_lends};
+use super::lent::{Guest, Lends, LentPlace, Turn, lend_to, swap_lends};
 use super::nested::{Nested, depth};
 use super::promise::Promise;
 use super::terms::{Home, Terms};
@@ -205,6 +205,14 @@ impl Run {
         }
     }
 
+    /// It has ended. What it lent and may not have back yet; nobody else gets that.
+    #[must_use = "until it is back, others must not have the place where this ran"]
+    pub(crate) fn close(&mut self) -> Lends {
+        let lends = std::mem::take(&mut self.lends);
+        lends.close();
+        lends
+    }
+
     /// Drops what is left of it. Its drop is the user's code: it may panic, and say that it failed.
     pub(crate) fn discard(self) {
         let outer = swap_failure(false);
@@ -228,6 +236,8 @@ pub(crate) struct Aside {
     beside: Box<dyn Send + Sync>,
     /// Whose place it has, if it runs in that of another.
     place: Option<LentPlace>,
+    /// What it had lent when it ended.
+    lends: Lends,
 }
 
 impl Aside {
@@ -236,7 +246,7 @@ impl Aside {
         match Run::begin(work, home.now()) {
             Ok(run) => {
                 let beside = Arc::clone(&home).beside();
-                Some(Self { run: Some(run), home, beside, place: None })
+                Some(Self { run: Some(run), home, beside, place: None, lends: Lends::default() })
             }
             Err(fate) => {
                 if let Some(fate) = fate {
@@ -255,14 +265,22 @@ impl Aside {
     }
 
     fn end(&mut self, ended: Ended) {
-        let Some(run) = self.run.take() else { return };
+        let Some(mut run) = self.run.take() else { return };
         let class = run.class();
+        self.lends = run.close();
         run.discard();
         let fate = ended.unwrap_or_else(|message| {
             self.home.panicked(class, &message);
             Fate::Panicked
         });
         self.home.ended(fate);
+    }
+
+    /// It has ended: somebody else gets its place, as soon as nobody has what it lent.
+    fn pass_on(&mut self) {
+        if let Some(place) = self.place.take() {
+            std::mem::take(&mut self.lends).pass_on_after(place);
+        }
     }
 }
 
@@ -275,13 +293,13 @@ impl Future for Aside {
         let before = enter_workplace(Some(Arc::new(PlaceBeside { pool })));
         let polled = self.poll_here(context);
         enter_workplace(before);
-        // Not where it is dropped: then its runtime goes, and nobody runs there any more.
-        if polled.is_ready()
-            && let Some(place) = self.place.take()
-        {
-            place.pass_on();
+        if polled.is_pending() {
+            return Poll::Pending;
         }
-        polled
+        // Not where it is dropped: then its runtime goes, and nobody runs there any more.
+        self.pass_on();
+        // Where it had no place, whoever runs it stands for one.
+        self.lends.poll_back(context)
     }
 }
 
@@ -295,7 +313,9 @@ pub(crate) struct Inside {
 }
 
 impl Inside {
-    pub(crate) fn new(aside: Aside) -> Self {
+    /// In the place that its submitter lends, if that is one of the pool.
+    pub(crate) fn new(mut aside: Aside, mut turn: Turn) -> Self {
+        aside.place = turn.take_place();
         Self { aside, depth: depth() + 1 }
     }
 }
@@ -306,7 +326,18 @@ impl Future for Inside {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         // As deep as when it began, whichever thread polls it now.
         let _nested = Nested::at(self.depth);
-        self.aside.poll_here(context)
+        let polled = self.aside.poll_here(context);
+        if polled.is_ready() {
+            self.aside.pass_on();
+        }
+        polled
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        self.aside.end(Ok(Fate::Stopped));
+        self.aside.pass_on();
     }
 }
 
@@ -344,12 +375,14 @@ where
 }
 
 impl<F: Future<Output = T> + Send + 'static, T: Send + 'static> Guest for Promise<F, T> {
-    fn begin_in(self: Arc<Self>, place: LentPlace) -> bool {
-        let Ok(runtime) = Handle::try_current() else { return false };
+    fn begin_in(self: Arc<Self>, place: LentPlace) -> Result<(), LentPlace> {
+        let Ok(runtime) = Handle::try_current() else { return Err(place) };
         let home = Arc::clone(self.home());
-        let Some(mut aside) = Aside::begin(home, TaskWork::Promised(self)) else { return false };
+        let Some(mut aside) = Aside::begin(home, TaskWork::Promised(self)) else {
+            return Err(place);
+        };
         aside.place = Some(place);
         drop(runtime.spawn(aside));
-        true
+        Ok(())
     }
 }

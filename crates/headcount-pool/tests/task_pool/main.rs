@@ -8,5 +8,6 @@ mod outcomes;
 mod own_line;
 mod many;
 mod nesting;
+mod lending;
 mod policies;
 mod lifetime;

@@ -2,9 +2,6 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::SeqCst;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -14,7 +11,7 @@ use headcount_pool::{
 };
 use tokio::task::yield_now;
 
-use crate::stage::{Gate, on_both};
+use crate::stage::{Gate, Peak, on_both};
 
 fn pool_of(workers: u32, queue_len_max: u64) -> TaskPool {
     let builder = TaskPool::builder().workers(workers).queue_len_max(queue_len_max);
@@ -41,25 +38,13 @@ where
     });
 }
 
-/// How many are at it now, and the most there were.
-#[derive(Clone, Default)]
-struct Peak(Arc<[AtomicU32; 2]>);
-
-impl Peak {
-    fn task(&self, yields: u32) -> impl Future<Output = ()> + Send + use<> + 'static {
-        let Self(counts) = self.clone();
-        async move {
-            counts[1].fetch_max(counts[0].fetch_add(1, SeqCst) + 1, SeqCst);
-            for _ in 0..yields {
-                yield_now().await;
-            }
-            counts[0].fetch_sub(1, SeqCst);
+/// A task that counts as one that runs for so many polls more.
+fn counted(peak: &Peak, yields: u32) -> impl Future<Output = ()> + Send + use<> + 'static {
+    peak.count(async move {
+        for _ in 0..yields {
+            yield_now().await;
         }
-    }
-
-    fn most(&self) -> u32 {
-        self.0[1].load(SeqCst)
-    }
+    })
 }
 
 /// Hands over all of them at once.
@@ -88,7 +73,8 @@ fn a_task_that_hands_over_more_than_the_line_holds_keeps_to_the_ceiling() {
             let of_tasks = peak.clone();
             let outer = pool.submit(async move {
                 for round in 0..60 / at_once {
-                    hand_over(&own, (0..at_once).map(|n| of_tasks.task((round + n) % 4))).await;
+                    hand_over(&own, (0..at_once).map(|n| counted(&of_tasks, (round + n) % 4)))
+                        .await;
                 }
             });
             assert_eq!(outer.expect("open").await, Ok(()));
@@ -212,7 +198,7 @@ fn a_place_that_is_lent_is_lent_to_nobody_else() {
             }
             // It has begun, and still has its place in the line, for no worker came by.
             let peak = Peak::default();
-            let second = own.spawn_async(peak.task(0));
+            let second = own.spawn_async(counted(&peak, 0));
             tokio::select! {
                 biased;
                 _ = second => panic!("nobody has room for it"),
@@ -220,7 +206,7 @@ fn a_place_that_is_lent_is_lent_to_nobody_else() {
             }
             assert_eq!(peak.most(), 0);
             gate.open();
-            own.spawn_async(peak.task(0)).await.expect("open");
+            own.spawn_async(counted(&peak, 0)).await.expect("open");
             assert_eq!((peak.most(), held.await), (1, Ok(())));
         });
         assert_eq!(outer.expect("open").await, Ok(()));

@@ -2,6 +2,8 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
 use headcount_core::Name;
@@ -69,6 +71,43 @@ impl Gate {
 
     pub(crate) fn open(&self) {
         self.open.send_replace(true);
+    }
+}
+
+/// How many are at it now, and the most there were.
+#[derive(Clone, Default)]
+pub(crate) struct Peak(Arc<[AtomicU32; 2]>);
+
+impl Peak {
+    /// Counts it among those that run, from its first poll to its end.
+    pub(crate) fn count<F>(&self, task: F) -> impl Future<Output = ()> + Send + use<F> + 'static
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let peak = self.clone();
+        async move {
+            let at_it = peak.enter();
+            task.await;
+            drop(at_it);
+        }
+    }
+
+    /// One more is at it, until this is dropped.
+    pub(crate) fn enter(&self) -> AtIt {
+        self.0[1].fetch_max(self.0[0].fetch_add(1, SeqCst) + 1, SeqCst);
+        AtIt(self.clone())
+    }
+
+    pub(crate) fn most(&self) -> u32 {
+        self.0[1].load(SeqCst)
+    }
+}
+
+pub(crate) struct AtIt(Peak);
+
+impl Drop for AtIt {
+    fn drop(&mut self) {
+        self.0.0[0].fetch_sub(1, SeqCst);
     }
 }
 
