@@ -34,7 +34,12 @@ pub type TaskPool = Pool<Tasks>;
 /// ([`spawn`](crate::PoolHandle::spawn)): so a task that hands over a thousand does not let more
 /// run than the ceiling allows.
 ///
-/// The exception is one that has to be asked for. A future that finds the line full and whose
+/// So does a task that awaits the [handle](TaskHandle) of another, and whatever becomes of the one
+/// that awaited, its worker takes no other task before the place is back. Two exceptions are left.
+/// A task that awaits another for a moment, under a timeout, and then goes on, does so beside that
+/// one, until one of both has ended: either might wait for the other for ever.
+///
+/// The other exception has to be asked for. A future that finds the line full and whose
 /// submitter is to run it ([`Overflow::CallerRuns`](crate::Overflow::CallerRuns)) is run to its end
 /// on the submitter's thread, if that may block. A thread of a runtime may not: there it becomes a
 /// tokio task of its own, beside the workers, and nothing bounds how many there are. Who submits

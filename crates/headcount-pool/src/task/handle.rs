@@ -143,8 +143,15 @@ impl<T> TaskHandle<T> {
 /// A worker that awaits a task of its own pool does not let it wait for a worker: a closure runs
 /// there and then, a future in the place of the one that awaits it. So tasks that submit and await
 /// tasks cannot starve each other. A place is lent to one at a time: who awaits many at once lets
-/// them run one after the other, beside what workers run of them, and no more tasks compute than
-/// the ceiling allows. Tasks that need each other need as many workers.
+/// them run one after the other, beside what workers run of them, and no more tasks run than the
+/// ceiling allows, not counting those that await others. Tasks that need each other need as many
+/// workers.
+///
+/// Who loses interest (a `select!`, a timeout) does not get its place back before the one that has
+/// it has ended. Until then no other task runs there: if it ends itself, its worker waits. If it
+/// goes on instead, both are under way in one place, since each may need the other to end; that is
+/// the one case in which there are more than the ceiling allows: one more for each task that gave
+/// up and goes on. Who does not want that [cancels](TaskHandle::cancel) what it gave up.
 impl<T> Future for TaskHandle<T> {
     type Output = Result<T, TaskError>;
 

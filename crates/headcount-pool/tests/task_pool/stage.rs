@@ -69,6 +69,10 @@ impl Gate {
         self.began.subscribe().wait_for(|began| *began == count).await.expect("it is there");
     }
 
+    pub(crate) fn began(&self) -> u32 {
+        *self.began.borrow()
+    }
+
     pub(crate) fn open(&self) {
         self.open.send_replace(true);
     }
