@@ -9,6 +9,7 @@ use headcount_core::{Clock, Name, Staffing, Timestamp};
 
 use super::Kind;
 use super::badge::Badge;
+use super::deserted::Seeing;
 use super::desk::{Desk, Standing};
 use super::door::Shut;
 use super::errands::Errands;
@@ -228,13 +229,17 @@ impl<K: Kind> Engine<K> {
     }
 
     /// Does what is left to do with what waits, because there is no worker and none can be
-    /// started. Not with what comes later: whoever brings that does it.
+    /// started. Not with what comes later: whoever brings that does it, unless it is too deep inside
+    /// of this.
     fn run_deserted(self: &Arc<Self>) {
-        for _ in 0..self.floor.queued() {
+        let mut left = self.floor.queued();
+        let Some(seeing) = Seeing::to(self.number(), left) else { return };
+        while 0 < left {
             let deserted = self.desk().is_deserted(&self.floor);
             let Some(entry) = deserted.then(|| self.floor.take_out()).flatten() else { return };
             K::strand(self, entry.work);
             self.visit(0, |desk, _, errands| desk.news(errands));
+            left = (left - 1).max(seeing.take_left());
         }
     }
 

@@ -4,6 +4,7 @@
 
 mod aside;
 mod badge;
+mod deserted;
 mod desk;
 mod door;
 mod errands;

@@ -19,8 +19,8 @@ use super::submit::{Bond, Runs, Spawns};
 use super::workplace::Place;
 use crate::engine::{Badge, Engine, Entry, Fate, Kind, Standing};
 use crate::task::{
-    Nested, Once, Promise, Promised, SmallWork, TaskHandle, Work, depth, enter_workplace,
-    message_of, report_failure, small, take_failure,
+    Nested, Once, PlaceBeside, Promise, Promised, SmallWork, TaskHandle, Work, depth,
+    enter_workplace, message_of, report_failure, small, take_failure, workplace,
 };
 use crate::unhurt::quietly;
 
@@ -171,8 +171,14 @@ impl Kind for Threads {
         Self::run_here(engine, work);
     }
 
+    /// As one of its pool, whose submitter is no worker: it must not wait for those who do not come.
     fn strand(engine: &Arc<Engine<Self>>, work: SmallWork) {
+        if workplace().is_some() {
+            return Self::run_here(engine, work);
+        }
+        enter_workplace(Some(Arc::new(PlaceBeside::of(engine.number()))));
         Self::run_here(engine, work);
+        enter_workplace(None);
     }
 
     fn give_up(work: &mut SmallWork, fate: Fate) -> bool {

@@ -20,6 +20,27 @@ pub(crate) trait Workplace: Send + Sync {
     fn unblocks(&self);
 }
 
+/// Where a task runs that no worker runs. That it blocks is nothing to the pool.
+pub(crate) struct PlaceBeside {
+    pool: usize,
+}
+
+impl PlaceBeside {
+    pub(crate) fn of(pool: usize) -> Self {
+        Self { pool }
+    }
+}
+
+impl Workplace for PlaceBeside {
+    fn pool(&self) -> usize {
+        self.pool
+    }
+
+    fn blocks(&self, _on: BlocksOn) {}
+
+    fn unblocks(&self) {}
+}
+
 /// What a task blocks on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlocksOn {

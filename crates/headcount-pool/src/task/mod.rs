@@ -27,12 +27,13 @@ pub use options::{Overflow, TaskOptions};
 pub use token::CancelToken;
 
 pub(crate) use context::{
-    BlocksOn, Workplace, enter_workplace, has_failed, has_timed_out, take_failure, workplace,
+    BlocksOn, PlaceBeside, Workplace, enter_workplace, has_failed, has_timed_out, take_failure,
+    workplace,
 };
 pub(crate) use error::{message_in, message_of};
 #[cfg(feature = "tokio")]
 pub(crate) use lent::{Lends, Turn};
-pub(crate) use nested::{Nested, depth, may_nest};
+pub(crate) use nested::{NESTED_MAX, Nested, depth, may_nest};
 pub(crate) use nudge::Nudge;
 pub(crate) use promise::{Promise, Waiting};
 #[cfg(feature = "tokio")]

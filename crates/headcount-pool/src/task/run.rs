@@ -14,7 +14,7 @@ use std::task::{Context, Poll};
 use headcount_core::{Name, Timestamp};
 use tokio::runtime::Handle;
 
-use super::context::{BlocksOn, Stoppable, Workplace, as_stoppable, enter_workplace, swap_failure};
+use super::context::{PlaceBeside, Stoppable, as_stoppable, enter_workplace, swap_failure};
 use super::error::{TaskError, message_of};
 use super::lent::{Guest, Lends, LentPlace, Turn, lend_to, swap_lends};
 use super::nested::{Nested, depth};
@@ -290,7 +290,7 @@ impl Future for Aside {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let pool = self.home.pool();
         // A task of the pool like any other: what it waits for is helped along as well.
-        let before = enter_workplace(Some(Arc::new(PlaceBeside { pool })));
+        let before = enter_workplace(Some(Arc::new(PlaceBeside::of(pool))));
         let polled = self.poll_here(context);
         enter_workplace(before);
         if polled.is_pending() {
@@ -339,21 +339,6 @@ impl Drop for Inside {
         self.aside.end(Ok(Fate::Stopped));
         self.aside.pass_on();
     }
-}
-
-/// Where a task runs that no worker runs. That it blocks is nothing to the pool.
-struct PlaceBeside {
-    pool: usize,
-}
-
-impl Workplace for PlaceBeside {
-    fn pool(&self) -> usize {
-        self.pool
-    }
-
-    fn blocks(&self, _on: BlocksOn) {}
-
-    fn unblocks(&self) {}
 }
 
 impl Drop for Aside {

@@ -1,6 +1,8 @@
 //! Threads that cannot be started. For async tasks that is a runtime that is gone, of which the
 //! tests of `TaskPool` tell.
 
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Mutex};
 use std::task::Context;
 use std::thread;
@@ -8,7 +10,7 @@ use std::time::Duration;
 
 use headcount_core::Staffing;
 use headcount_core::roster::BACKOFF_MIN;
-use headcount_pool::{Event, Workers};
+use headcount_pool::{Event, Refusal, Workers};
 
 use super::{Handle, Pool, alive, builder, count_in, workers_alive};
 use crate::support::{Calls, counter, eventually, read, within};
@@ -112,5 +114,62 @@ fn idle_is_told_when_a_submitter_ran_the_last_task() {
     *slot.lock().expect("no panic") = None;
     assert!(pool.idle().is_now());
     eventually("the waker is called", || 0 < calls.count());
+    within("the drop", move || drop(pool));
+}
+
+/// Each hands over the next, and its submitter runs it. Without a limit the stack ends first, and
+/// with it the process.
+#[test]
+fn tasks_that_submitters_run_inside_of_one_another_are_nested_only_so_deep() {
+    fn descend(pool: &Handle, left: u32, ran: &Arc<AtomicUsize>) {
+        ran.fetch_add(1, SeqCst);
+        if 0 < left {
+            let (own, inner) = (pool.clone(), Arc::clone(ran));
+            pool.spawn(move || descend(&own, left - 1, &inner)).expect("open");
+        }
+    }
+    let (pool, ran) = (powerless("descend", 0..=1), counter());
+    descend(&pool, 100_000, &ran);
+    assert_eq!(read(&ran), 100_001, "whoever came first has seen to all of them");
+    assert!(pool.idle().is_now());
+    within("the drop", move || drop(pool));
+}
+
+/// Whoever is too deep leaves its task to those above, and does not wait for them.
+#[test]
+fn tasks_that_submitters_run_and_that_join_each_other_do_not_hang() {
+    fn descend(pool: &Handle, left: u32) -> u32 {
+        let own = pool.clone();
+        let inner = (0 < left).then(|| pool.submit(move || descend(&own, left - 1)).expect("open"));
+        inner.map_or(0, |inner| inner.join().expect("no panic") + 1)
+    }
+    let pool = powerless("join", 0..=1);
+    let handle = pool.handle();
+    assert_eq!(within("no deadlock", move || descend(&handle, 50)), 50);
+    within("the drop", move || drop(pool));
+}
+
+#[test]
+fn a_task_too_deep_to_be_run_by_its_submitter_is_refused_where_the_line_is_full() {
+    /// Hands over itself twice until one is refused, and says how deep that was and why.
+    fn descend(pool: &Handle, depth: u32, told: &Arc<Mutex<Option<(u32, Refusal)>>>) {
+        for _ in 0..2 {
+            if 100 < depth || told.lock().expect("no panic").is_some() {
+                return;
+            }
+            let (own, tell) = (pool.clone(), Arc::clone(told));
+            if let Err(refused) = pool.spawn(move || descend(&own, depth + 1, &tell)) {
+                told.lock().expect("no panic").get_or_insert((depth, refused.reason));
+            }
+        }
+    }
+    let pool = builder("full").workers(0..=1).queue_len_max(1).stack_size(1 << 60);
+    let pool = pool.build().expect("a keeper");
+    let (handle, told) = (pool.handle(), Arc::default());
+    let tell = Arc::clone(&told);
+    within("no deadlock", move || descend(&handle, 0, &tell));
+    let refused = told.lock().expect("no panic").take();
+    assert_eq!(refused, Some((16, Refusal::Full { queue_len_max: 1 })));
+    assert!(pool.idle().is_now());
     within("the drop", move || drop(pool));
 }
