@@ -229,8 +229,8 @@ impl<K: Kind> Engine<K> {
     }
 
     /// Does what is left to do with what waits, because there is no worker and none can be
-    /// started. Not with what comes later: whoever brings that does it, unless it is too deep inside
-    /// of this.
+    /// started. Not with what comes later: whoever brings that does it, unless it is too deep
+    /// inside of this.
     fn run_deserted(self: &Arc<Self>) {
         let mut left = self.floor.queued();
         let Some(seeing) = Seeing::to(self.number(), left) else { return };

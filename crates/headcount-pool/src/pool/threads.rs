@@ -171,7 +171,8 @@ impl Kind for Threads {
         Self::run_here(engine, work);
     }
 
-    /// As one of its pool, whose submitter is no worker: it must not wait for those who do not come.
+    /// Where its submitter is no worker, as one of its pool: it must not wait for those who do not
+    /// come.
     fn strand(engine: &Arc<Engine<Self>>, work: SmallWork) {
         if workplace().is_some() {
             return Self::run_here(engine, work);

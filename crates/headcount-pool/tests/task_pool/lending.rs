@@ -139,7 +139,9 @@ fn a_task_that_gave_up_and_goes_on_lets_no_second_one_run() {
             }
             settle().await;
             assert!(gates[1..].iter().all(|gate| gate.began() == 0));
-            gates.iter().for_each(|gate| gate.open());
+            for gate in &gates {
+                gate.open();
+            }
             for task in others {
                 assert_eq!(task.await, Ok(()));
             }
