@@ -11,7 +11,7 @@ use super::arguments::Arguments;
 use super::policies::{pools, promise};
 use super::running::{Trial, bound, span, trial};
 use super::table::table;
-use super::{json, load, pictures, repeat};
+use super::{json, load, pictures, repeat, world};
 use crate::Stop;
 use crate::command::duration::shown;
 use crate::command::sim::columns::lines;
@@ -23,11 +23,12 @@ pub(in crate::command::sim) fn run(
 ) -> Result<(), Stop> {
     let jobs = load::jobs(arguments)?;
     let pools = pools(arguments, &jobs)?;
+    world::check(arguments, &pools)?;
     for file in [&arguments.svg, &arguments.html].into_iter().flatten() {
         can_be_written(file)?;
     }
     let bound = bound(arguments, &pools);
-    let trials = pools.into_iter().map(|pool| trial(arguments, pool));
+    let trials = pools.iter().map(|pool| trial(arguments, pool));
     let trials = trials
         .collect::<Result<Vec<Trial>, _>>()
         .map_err(|violation| Stop::Refused(repeat::broken(&violation, std::env::args_os())))?;
@@ -59,8 +60,12 @@ fn about(arguments: &Arguments, jobs: &[Job]) -> String {
         Promise::Wait(wait) => format!("to wait {wait:?} at most"),
         Promise::Latency(latency) => format!("to be done in {latency:?}"),
     };
+    let nodes = match arguments.nodes.count() {
+        1 => String::new(),
+        nodes => format!(" on {nodes} nodes"),
+    };
     format!(
-        "{} jobs in {}, work for {load:.1} workers, promised {promised}; seed {}",
+        "{} jobs in {}, work for {load:.1} workers{nodes}, promised {promised}; seed {}",
         jobs.len(),
         // The last one comes a little before the end.
         shown(span + Duration::from_millis(500)),
