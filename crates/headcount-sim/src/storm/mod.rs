@@ -1,8 +1,9 @@
 //! Storms: worlds that nobody would think of, made from a seed and run with every rule checked.
 //!
-//! A storm has up to four pools of any preset, the first of them on several nodes now and then, any kind of load, and everything that goes wrong
-//! here and there: knees, brown-outs, drift, refusals, sick hosts, stuck sensors, hires that fail,
-//! workers that die, retries, budgets and full lines. The same seed makes the same storm.
+//! A storm has up to four pools of any preset, the first of them on several nodes now and then, any
+//! kind of load, and everything that goes wrong here and there: knees, brown-outs, drift, refusals,
+//! sick hosts, stuck sensors, hires that fail, workers that die, retries, budgets and full lines.
+//! The same seed makes the same storm.
 
 mod load;
 mod pools;

@@ -95,7 +95,7 @@ fn point(observation: &Observation) -> Point {
 
 /// All nodes as one: their sum, and the longest of their waits.
 fn together(nodes: &[Option<Point>], at: Timestamp) -> Option<Point> {
-    let seen = nodes.iter().flatten().cloned();
+    let seen = nodes.iter().flatten().copied();
     let sum = seen.reduce(|a, b| Point {
         live: a.live + b.live,
         floor: a.floor + b.floor,

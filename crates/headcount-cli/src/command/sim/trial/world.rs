@@ -119,7 +119,7 @@ mod tests {
         let at = |node: usize, secs| setup.hosts[node].spell_at(Timestamp::from_secs(secs));
         let scores = [at(0, 15), at(0, 25), at(1, 15), at(1, 25), at(1, 30)];
         let scores = scores.map(|spell| (spell.score, spell.knee));
-        assert_eq!(format!("{:?}", scores), {
+        assert_eq!(format!("{scores:?}"), {
             "[(100.0, 2.0), (100.0, inf), (100.0, 2.0), (50.0, inf), (100.0, inf)]"
         });
         assert_eq!(setup.hosts[2].stuck_from, Some(Timestamp::from_secs(90)));
