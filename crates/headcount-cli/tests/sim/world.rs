@@ -34,7 +34,7 @@ fn nodes_stay_within_their_budget() {
     assert!(within.iter().all(|peak| *peak <= 12.0), "{within:?}");
     Place::new().refused(&format!("{LOAD} --nodes 3 --min 2 --budget 5"), {
         "--budget is 5, and the minimum of slo is 2 on each of 3 nodes; make it 6 at least, or \
-         --min smaller"
+         the minimum smaller"
     });
 }
 

@@ -183,6 +183,19 @@ impl<'a> Simulation<'a> {
         self.pools[index].count(now);
         self.pools[index].books.events += 1;
         let running = self.pools[index].work.len();
+        self.act(index, event)?;
+        if running != self.pools[index].work.len() {
+            self.refresh_speeds();
+        }
+        self.together.count(&self.pools);
+        match self.checked {
+            true => self.check(index, before),
+            false => Ok(()),
+        }
+    }
+
+    fn act(&mut self, index: usize, event: Event) -> Result<(), Violation> {
+        let now = self.now;
         match event {
             Event::Arrival => self.pools[index].arrive(now),
             Event::Start => {
@@ -198,14 +211,7 @@ impl<'a> Simulation<'a> {
             Event::Alarm => self.pools[index].settle(now),
             Event::Look => self.look(index)?,
         }
-        if running != self.pools[index].work.len() {
-            self.refresh_speeds();
-        }
-        self.together.count(&self.pools);
-        match self.checked {
-            true => self.check(index, before),
-            false => Ok(()),
-        }
+        Ok(())
     }
 
     /// How the job that ends now ends.

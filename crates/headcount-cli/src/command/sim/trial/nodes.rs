@@ -65,7 +65,7 @@ pub(super) fn check(arguments: &Arguments, pools: &[PoolSetup]) -> Result<(), St
         if budget < needed {
             return Err(Stop::Misused(format!(
                 "--budget is {budget}, and the minimum of {} is {min} on each of {nodes} nodes; \
-                 make it {needed} at least, or --min smaller",
+                 make it {needed} at least, or the minimum smaller",
                 pool.name
             )));
         }

@@ -33,12 +33,8 @@ pub(in crate::command::sim) fn run(
         .collect::<Result<Vec<Trial>, _>>()
         .map_err(|violation| Stop::Refused(repeat::broken(&violation, std::env::args_os())))?;
 
-    let known = bound.as_ref().ok().copied();
-    let bound = match &bound {
-        Ok(bound) => format!("the bound J* is {bound:.3}"),
-        Err(why) => format!("there is no bound: {why}"),
-    };
-    let head = format!("{}; {bound}", about(arguments, &jobs));
+    let head = format!("{}; {}", about(arguments, &jobs), about_bound(&bound));
+    let known = bound.ok();
     let table = table(&trials, known);
     pictures::write(arguments, &trials, &table, &head)?;
     if arguments.json {
@@ -49,6 +45,13 @@ pub(in crate::command::sim) fn run(
         explain(&trials, out)?;
     }
     Ok(())
+}
+
+fn about_bound(bound: &Result<f64, String>) -> String {
+    match bound {
+        Ok(bound) => format!("the bound J* is {bound:.3}"),
+        Err(why) => format!("there is no bound: {why}"),
+    }
 }
 
 /// The load and the promise in a line.
