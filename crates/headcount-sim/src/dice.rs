@@ -16,6 +16,7 @@ pub(crate) enum Purpose {
     Faults = 3,
     Scenario = 4,
     Storm = 5,
+    Nodes = 6,
 }
 
 /// Chance from a seed: the same seed and purpose, the same throws.

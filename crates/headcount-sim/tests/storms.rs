@@ -27,6 +27,7 @@ fn storms_have_everything_in_them() {
     };
     let counts = [
         count(&|setup| setup.pools.len() == 4),
+        any_pool(|pool| pool.name.ends_with("node 3")),
         count(&|setup| 0 < setup.pools.iter().filter(|pool| pool.budget.is_some()).count()),
         count(&|setup| setup.downstreams.iter().any(|down| !down.changes.is_empty())),
         count(&|setup| setup.downstreams.iter().any(|down| down.refusal.is_some())),

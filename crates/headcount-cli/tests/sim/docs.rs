@@ -29,7 +29,7 @@ fn every_example_without_a_file_runs() {
     let examples = DOCS.lines().filter_map(|line| line.strip_prefix("$ headcount sim "));
     let examples = examples.filter(|line| !line.contains("--trace ") && !line.contains("bench"));
     let examples: Vec<&str> = examples.collect();
-    assert_eq!(examples.len(), 3);
+    assert_eq!(examples.len(), 4);
     for example in examples {
         Place::new().well(example);
     }

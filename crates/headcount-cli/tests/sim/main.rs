@@ -8,3 +8,4 @@ mod bad_load;
 mod bench;
 mod docs;
 mod trial;
+mod world;

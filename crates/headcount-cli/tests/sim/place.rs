@@ -33,3 +33,15 @@ pub(crate) fn minute() -> String {
     let lines = (0..60).map(|second| format!("{second},{}\n", 5 + second % 7));
     format!("t_seconds,arrivals\n{}", lines.collect::<String>())
 }
+
+/// A number of each policy, from the JSON.
+#[track_caller]
+pub(crate) fn numbers(place: &Place, flags: &str, key: &str) -> Vec<f64> {
+    let json = place.well(&format!("{flags} --json"));
+    let key = format!("\"{key}\":");
+    let value = |line: &str| {
+        let rest = line.split(&key).nth(1)?;
+        rest.split([',', '}']).next()?.parse().ok()
+    };
+    json.lines().filter(|line| line.starts_with('{')).filter_map(value).collect()
+}

@@ -1,6 +1,6 @@
 //! A few policies side by side on one load.
 
-use crate::place::{Place, minute};
+use crate::place::{Place, minute, numbers};
 
 /// Half a minute of work for two workers.
 const LOAD: &str = "--arrivals poisson:20/s --service exp:100ms --span 30s";
@@ -8,18 +8,6 @@ const LOAD: &str = "--arrivals poisson:20/s --service exp:100ms --span 30s";
 const POOLS: &[u8] = b"pools:\n  \
     api: {preset: slo, workers: {min: 2, max: 3}}\n  \
     mail: {preset: gopipe, workers: {min: 4, max: 4}}\n";
-
-/// A number of each policy, from the JSON.
-#[track_caller]
-fn numbers(place: &Place, flags: &str, key: &str) -> Vec<f64> {
-    let json = place.well(&format!("{flags} --json"));
-    let key = format!("\"{key}\":");
-    let value = |line: &str| {
-        let rest = line.split(&key).nth(1)?;
-        rest.split([',', '}']).next()?.parse().ok()
-    };
-    json.lines().filter(|line| line.starts_with('{')).filter_map(value).collect()
-}
 
 /// The words at the beginning of the rows of the table.
 fn names(out: &str) -> Vec<&str> {

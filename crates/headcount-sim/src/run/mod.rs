@@ -6,17 +6,20 @@
 //! setup.
 
 mod setup;
+mod nodes;
 mod simulation;
 mod pool;
 mod line;
 mod work;
 mod books;
+mod together;
 mod budget;
 mod checks;
 mod score;
 
 pub use books::{Books, Moment};
 pub use checks::Violation;
+pub use nodes::Dealing;
 pub use score::Score;
 pub use setup::{PoolSetup, Setup};
 pub use simulation::Simulation;

@@ -10,6 +10,7 @@ use super::checks::{Before, Violation, broken, overspent};
 use super::pool::{Ending, Event, Pool};
 use super::score::Score;
 use super::setup::Setup;
+use super::together::Together;
 use crate::dice::{Dice, Purpose};
 use crate::world::{Downstream, Faults, Host};
 
@@ -34,6 +35,7 @@ pub struct Simulation<'a> {
     downstreams: Vec<Downstream>,
     hosts: Vec<Host>,
     purses: Vec<Purse>,
+    together: Together,
     faults: Faults,
     dice: Dice,
     seed: u64,
@@ -74,6 +76,7 @@ impl<'a> Simulation<'a> {
             downstreams: setup.downstreams,
             hosts: setup.hosts,
             purses,
+            together: Together::default(),
             faults: setup.faults,
             dice: Dice::new(setup.seed, Purpose::Faults),
             seed: setup.seed,
@@ -112,7 +115,35 @@ impl<'a> Simulation<'a> {
     ///
     /// When a rule was broken, in a run that is checked.
     pub fn run_with_books(mut self) -> Result<Vec<(Score, Books)>, Violation> {
+        self.play()?;
+        let end = self.end;
+        let ended = self.pools.into_iter().map(|mut pool| {
+            let cost = pool.setup.spawn_cost;
+            let score = Score::of(&pool.setup.name, &mut pool.books, cost, end);
+            (score, pool.books)
+        });
+        Ok(ended.collect())
+    }
+
+    /// Runs to the end, and says how it went for pools that are alike as if they were one, as the
+    /// nodes of one load are: waits are pooled, all that is counted is added, and peak and turns
+    /// are those of all workers together.
+    ///
+    /// # Errors
+    ///
+    /// When a rule was broken, in a run that is checked.
+    pub fn run_as_one(mut self, name: &str) -> Result<Score, Violation> {
+        self.play()?;
+        let cost = self.pools.first().map(|pool| pool.setup.spawn_cost).unwrap_or_default();
+        let books = self.pools.into_iter().map(|pool| pool.books);
+        let mut books = self.together.books(books);
+        Ok(Score::of(name, &mut books, cost, self.end))
+    }
+
+    /// From the first event to the last, and what is left then is judged.
+    fn play(&mut self) -> Result<(), Violation> {
         self.refresh_speeds();
+        self.together.count(&self.pools);
         while let Some((at, pool, event)) = self.next_event() {
             if self.checked && at < self.now {
                 let what = format!("{event:?} happens after {:?}", self.now);
@@ -122,13 +153,8 @@ impl<'a> Simulation<'a> {
             self.happen(pool, event)?;
         }
         let end = self.end;
-        let ended = self.pools.into_iter().map(|mut pool| {
-            pool.close(end);
-            let cost = pool.setup.spawn_cost;
-            let score = Score::of(&pool.setup.name, &mut pool.books, cost, end);
-            (score, pool.books)
-        });
-        Ok(ended.collect())
+        self.pools.iter_mut().for_each(|pool| pool.close(end));
+        Ok(())
     }
 
     /// What happens next, before the end. A change of the world is nobody's event.
@@ -157,6 +183,19 @@ impl<'a> Simulation<'a> {
         self.pools[index].count(now);
         self.pools[index].books.events += 1;
         let running = self.pools[index].work.len();
+        self.act(index, event)?;
+        if running != self.pools[index].work.len() {
+            self.refresh_speeds();
+        }
+        self.together.count(&self.pools);
+        match self.checked {
+            true => self.check(index, before),
+            false => Ok(()),
+        }
+    }
+
+    fn act(&mut self, index: usize, event: Event) -> Result<(), Violation> {
+        let now = self.now;
         match event {
             Event::Arrival => self.pools[index].arrive(now),
             Event::Start => {
@@ -172,13 +211,7 @@ impl<'a> Simulation<'a> {
             Event::Alarm => self.pools[index].settle(now),
             Event::Look => self.look(index)?,
         }
-        if running != self.pools[index].work.len() {
-            self.refresh_speeds();
-        }
-        match self.checked {
-            true => self.check(index, before),
-            false => Ok(()),
-        }
+        Ok(())
     }
 
     /// How the job that ends now ends.

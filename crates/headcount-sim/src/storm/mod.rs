@@ -1,11 +1,13 @@
 //! Storms: worlds that nobody would think of, made from a seed and run with every rule checked.
 //!
-//! A storm has up to four pools of any preset, any kind of load, and everything that goes wrong
-//! here and there: knees, brown-outs, drift, refusals, sick hosts, stuck sensors, hires that fail,
-//! workers that die, retries, budgets and full lines. The same seed makes the same storm.
+//! A storm has up to four pools of any preset, the first of them on several nodes now and then, any
+//! kind of load, and everything that goes wrong here and there: knees, brown-outs, drift, refusals,
+//! sick hosts, stuck sensors, hires that fail, workers that die, retries, budgets and full lines.
+//! The same seed makes the same storm.
 
 mod load;
 mod pools;
+mod nodes;
 mod world;
 
 use crate::dice::{Dice, Purpose};
@@ -29,7 +31,7 @@ pub fn storm(seed: u64) -> Result<Vec<Score>, Violation> {
 ///
 /// ```
 /// let setup = headcount_sim::storm::scenario(1);
-/// assert!((1..=4).contains(&setup.pools.len()));
+/// assert!((1..=7).contains(&setup.pools.len()));
 /// ```
 #[must_use]
 pub fn scenario(seed: u64) -> Setup {
@@ -48,6 +50,7 @@ pub fn scenario(seed: u64) -> Setup {
     for index in 0..=dice.one_of(4) {
         setup.pools.push(pools::pool(index, span, &setup, &mut dice));
     }
+    nodes::on_nodes(&mut setup, span);
     world::share(&mut setup, &mut dice);
     setup
 }

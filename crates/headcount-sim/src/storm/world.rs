@@ -44,7 +44,7 @@ pub(super) fn hosts(span: Duration, dice: &mut Dice) -> Vec<Host> {
     (0..dice.one_of(2)).map(|_| host(span, dice)).collect()
 }
 
-fn host(span: Duration, dice: &mut Dice) -> Host {
+pub(super) fn host(span: Duration, dice: &mut Dice) -> Host {
     let mut from = Timestamp::ORIGIN;
     let spells = (0..dice.one_of(6)).map(|_| {
         from = from + span.mul_f64(0.3 * dice.share());

@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use headcount_sim::load::{Arrivals, Sizes};
 
-use super::world::{Knee, KneeChange, NewestFirst};
+use super::downstream::{Drift, Knee, KneeChange, Refused};
+use super::machine::Sickness;
+use super::nodes::Nodes;
+use super::world::NewestFirst;
 use super::{arrivals, numbers, sizes};
 use crate::command::duration;
 
@@ -15,16 +18,16 @@ use crate::command::duration;
 #[command(after_help = "docs/sim.md has every flag, with examples.")]
 pub(in crate::command::sim) struct Arguments {
     /// A policy: a preset (slo), one at a tempo (hpa/15), fixed:8, or a pool of a file
-    /// (pools.yaml:api). May be repeated; slo by default.
+    /// (pools.yaml:api); slo+health heeds the machine's health. May be repeated; slo by default.
     #[arg(long, value_name = "POLICY", help_heading = "Policies")]
     pub(super) policy: Vec<String>,
     /// The pool of files that have several.
     #[arg(long, value_name = "NAME", help_heading = "Policies")]
     pub(super) pool: Option<String>,
-    /// At least so many workers; 1 for presets.
+    /// At least so many workers, on each node; 1 for presets.
     #[arg(long, value_name = "N", help_heading = "Policies")]
     pub(super) min: Option<u32>,
-    /// At most so many workers; 256 for presets.
+    /// At most so many workers, on each node; 256 for presets.
     #[arg(long, value_name = "N", help_heading = "Policies")]
     pub(super) max: Option<u32>,
 
@@ -41,7 +44,7 @@ pub(in crate::command::sim) struct Arguments {
     #[arg(long, value_name = "HOW", value_parser = arrivals::parse, help_heading = "Load")]
     pub(super) arrivals: Option<Arrivals>,
     /// Jobs take so long: lognormal:100ms,scv=2, exp:100ms, const:100ms, bimodal:1ms,30s,long=3%,
-    /// pareto:100ms,shape=2.5.
+    /// pareto:100ms,shape=2.5, or some of each by weight: classes:3=exp:10ms+1=const:2s.
     #[arg(long, value_name = "HOW", value_parser = sizes::parse, help_heading = "Load")]
     pub(super) service: Option<Sizes>,
     /// For how long jobs come: 10m where they are described, else as long as the file.
@@ -59,6 +62,14 @@ pub(in crate::command::sim) struct Arguments {
     #[arg(help_heading = "Promise")]
     pub(super) latency: Option<Duration>,
 
+    /// So many nodes serve the load, each with workers and a machine of its own: 3, dealt in turn,
+    /// or 3,dealt=chance.
+    #[arg(long, value_name = "N", value_parser = Nodes::parse, default_value = "1")]
+    #[arg(help_heading = "World")]
+    pub(super) nodes: Nodes,
+    /// All nodes together run so many workers at most.
+    #[arg(long, value_name = "N", help_heading = "World")]
+    pub(super) budget: Option<u32>,
     /// How long a worker needs to start.
     #[arg(long, value_name = "SPAN", value_parser = duration::parse, default_value = "0.1ms")]
     #[arg(help_heading = "World")]
@@ -74,6 +85,28 @@ pub(in crate::command::sim) struct Arguments {
     #[arg(long, value_name = "WHEN=N", value_parser = KneeChange::parse, requires = "knee")]
     #[arg(help_heading = "World")]
     pub(super) knee_change: Vec<KneeChange>,
+    /// The knee goes evenly from one number to another while jobs come: 60..40, or
+    /// 60..40,crowding=0.02.
+    #[arg(long, value_name = "N..N", value_parser = Drift::parse, conflicts_with = "knee")]
+    #[arg(help_heading = "World")]
+    pub(super) knee_drift: Option<Drift>,
+    /// With more jobs than this at once, a share of them is refused: 50,share=30%.
+    #[arg(long, value_name = "N,share=SHARE", value_parser = Refused::parse)]
+    #[arg(help_heading = "World")]
+    pub(super) refuse: Option<Refused>,
+    /// The machine is sick for a while: 60s..120s,score=20,knee=8, or with node=2 that of one node.
+    /// May be repeated.
+    #[arg(long, value_name = "WHEN", value_parser = Sickness::parse, help_heading = "World")]
+    pub(super) sick: Vec<Sickness>,
+    /// From then on the sensors of every machine say what they said last.
+    #[arg(long, value_name = "WHEN", value_parser = duration::parse, help_heading = "World")]
+    pub(super) sensors_stuck: Option<Duration>,
+    /// So many hires come to nothing.
+    #[arg(long, value_name = "SHARE", value_parser = numbers::share, help_heading = "World")]
+    pub(super) hire_fails: Option<f64>,
+    /// In so many jobs the worker dies; another one takes the job up.
+    #[arg(long, value_name = "SHARE", value_parser = numbers::share, help_heading = "World")]
+    pub(super) worker_dies: Option<f64>,
     /// So many jobs fail at their end.
     #[arg(long, value_name = "SHARE", value_parser = numbers::share, help_heading = "World")]
     pub(super) fail: Option<f64>,

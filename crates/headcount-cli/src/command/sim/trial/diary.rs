@@ -1,4 +1,4 @@
-//! What a pool did over time, written down as it happens.
+//! What a pool did over time, all of its nodes together, written down as it happens.
 
 use std::time::Duration;
 
@@ -19,22 +19,26 @@ const SERVICES: u32 = 5;
 #[derive(Debug)]
 pub(super) struct Diary {
     every: Duration,
+    /// Each node as it was last seen.
+    nodes: Vec<Option<Point>>,
     points: Vec<Point>,
     decisions: Vec<Remark>,
     pub(super) left_out: usize,
 }
 
 impl Diary {
-    /// For a run of that length.
-    pub(super) fn of(span: Duration) -> Self {
+    /// For a run of that length on so many nodes.
+    pub(super) fn of(span: Duration, nodes: u32) -> Self {
         let every = (span / MOMENTS).max(Duration::from_millis(1));
-        Self { every, points: Vec::new(), decisions: Vec::new(), left_out: 0 }
+        let nodes = vec![None; nodes as usize];
+        Self { every, nodes, points: Vec::new(), decisions: Vec::new(), left_out: 0 }
     }
 
-    pub(super) fn note(&mut self, observation: &Observation, decision: &Decision) {
+    pub(super) fn note(&mut self, node: usize, observation: &Observation, decision: &Decision) {
+        self.nodes[node] = Some(point(observation));
         let last = self.points.last().map(|point| point.at);
         if last.is_none_or(|last| self.every <= observation.at.since(last)) {
-            self.points.push(point(observation));
+            self.points.extend(together(&self.nodes, observation.at));
             self.thin_out();
         }
         if decision.resize().is_none() {
@@ -44,7 +48,11 @@ impl Diary {
             self.left_out += 1;
             return;
         }
-        self.decisions.push(Remark { at: observation.at, text: decision.explain().to_string() });
+        let text = match self.nodes.len() {
+            1 => decision.explain().to_string(),
+            _ => format!("node {}: {}", node + 1, decision.explain()),
+        };
+        self.decisions.push(Remark { at: observation.at, text });
     }
 
     /// A run may last for as long as its longest job, and a screen is no wider for it.
@@ -83,6 +91,20 @@ fn point(observation: &Observation) -> Point {
         waiting: pool.queued as f64,
         wait_p99: pool.wait.map(|wait| wait.p99),
     }
+}
+
+/// All nodes as one: their sum, and the longest of their waits.
+fn together(nodes: &[Option<Point>], at: Timestamp) -> Option<Point> {
+    let seen = nodes.iter().flatten().copied();
+    let sum = seen.reduce(|a, b| Point {
+        live: a.live + b.live,
+        floor: a.floor + b.floor,
+        ceiling: a.ceiling + b.ceiling,
+        waiting: a.waiting + b.waiting,
+        wait_p99: a.wait_p99.max(b.wait_p99),
+        ..a
+    });
+    sum.map(|sum| Point { at, ..sum })
 }
 
 /// The work that comes in, in workers that it keeps busy.
@@ -124,19 +146,35 @@ mod tests {
     /// A second was thought of, and three hours become of it.
     #[test]
     fn a_run_of_any_length_has_as_many_moments() {
-        let mut diary = Diary::of(Duration::from_secs(1));
+        let mut diary = Diary::of(Duration::from_secs(1), 1);
         let policy = Policy::check(&Preset::gopipe().config(), 8).expect("the preset is right");
         let mut autoscaler = policy.build();
         for millis in 0..100_000_u64 {
             let at = Timestamp::from_millis(100 * millis);
             let observation = Observation::new(at, PoolSnapshot::of(Staffing::exactly(8)));
             let decision = autoscaler.tick(&observation);
-            diary.note(&observation, &decision);
+            diary.note(0, &observation, &decision);
         }
         let points = diary.run("long", &[]).points;
         assert!((2_000..=8_000).contains(&points.len()), "{}", points.len());
         assert_eq!(points[0].at, Timestamp::ORIGIN);
         assert!(Timestamp::from_secs(9_990) < points[points.len() - 1].at, "to the end");
+    }
+
+    #[test]
+    fn nodes_are_drawn_as_one_and_told_one_by_one() {
+        let mut diary = Diary::of(Duration::from_secs(1), 2);
+        let policy = Policy::check(&Preset::gopipe().config(), 8).expect("the preset is right");
+        for (node, live) in [(0, 3), (1, 4)] {
+            let at = Timestamp::from_secs(node as u64);
+            let pool = PoolSnapshot { live, queued: 9, ..PoolSnapshot::of(Staffing::exactly(1)) };
+            let observation = Observation::new(at, pool);
+            diary.note(node, &observation, &policy.build().tick(&observation));
+        }
+        let run = diary.run("two", &[]);
+        let told: Vec<(f64, f64)> = run.points.iter().map(|one| (one.live, one.waiting)).collect();
+        assert_eq!(format!("{told:?}"), "[(3.0, 9.0), (7.0, 18.0)]");
+        assert!(run.decisions.iter().all(|one| one.text.starts_with("node ")), "{run:?}");
     }
 
     #[test]

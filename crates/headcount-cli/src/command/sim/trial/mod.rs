@@ -18,6 +18,9 @@ mod sizes;
 
 mod load;
 mod policies;
+mod nodes;
+mod machine;
+mod downstream;
 mod world;
 mod running;
 mod diary;

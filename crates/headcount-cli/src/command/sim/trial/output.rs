@@ -11,7 +11,7 @@ use super::arguments::Arguments;
 use super::policies::{pools, promise};
 use super::running::{Trial, bound, span, trial};
 use super::table::table;
-use super::{json, load, pictures, repeat};
+use super::{json, load, pictures, repeat, world};
 use crate::Stop;
 use crate::command::duration::shown;
 use crate::command::sim::columns::lines;
@@ -23,21 +23,18 @@ pub(in crate::command::sim) fn run(
 ) -> Result<(), Stop> {
     let jobs = load::jobs(arguments)?;
     let pools = pools(arguments, &jobs)?;
+    world::check(arguments, &pools)?;
     for file in [&arguments.svg, &arguments.html].into_iter().flatten() {
         can_be_written(file)?;
     }
     let bound = bound(arguments, &pools);
-    let trials = pools.into_iter().map(|pool| trial(arguments, pool));
+    let trials = pools.iter().map(|pool| trial(arguments, pool));
     let trials = trials
         .collect::<Result<Vec<Trial>, _>>()
         .map_err(|violation| Stop::Refused(repeat::broken(&violation, std::env::args_os())))?;
 
-    let known = bound.as_ref().ok().copied();
-    let bound = match &bound {
-        Ok(bound) => format!("the bound J* is {bound:.3}"),
-        Err(why) => format!("there is no bound: {why}"),
-    };
-    let head = format!("{}; {bound}", about(arguments, &jobs));
+    let head = format!("{}; {}", about(arguments, &jobs), about_bound(&bound));
+    let known = bound.ok();
     let table = table(&trials, known);
     pictures::write(arguments, &trials, &table, &head)?;
     if arguments.json {
@@ -50,6 +47,13 @@ pub(in crate::command::sim) fn run(
     Ok(())
 }
 
+fn about_bound(bound: &Result<f64, String>) -> String {
+    match bound {
+        Ok(bound) => format!("the bound J* is {bound:.3}"),
+        Err(why) => format!("there is no bound: {why}"),
+    }
+}
+
 /// The load and the promise in a line.
 fn about(arguments: &Arguments, jobs: &[Job]) -> String {
     let span = span(jobs);
@@ -59,8 +63,12 @@ fn about(arguments: &Arguments, jobs: &[Job]) -> String {
         Promise::Wait(wait) => format!("to wait {wait:?} at most"),
         Promise::Latency(latency) => format!("to be done in {latency:?}"),
     };
+    let nodes = match arguments.nodes.count() {
+        1 => String::new(),
+        nodes => format!(" on {nodes} nodes"),
+    };
     format!(
-        "{} jobs in {}, work for {load:.1} workers, promised {promised}; seed {}",
+        "{} jobs in {}, work for {load:.1} workers{nodes}, promised {promised}; seed {}",
         jobs.len(),
         // The last one comes a little before the end.
         shown(span + Duration::from_millis(500)),

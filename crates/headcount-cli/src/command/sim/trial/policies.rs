@@ -149,11 +149,16 @@ fn fixed(workers: &str) -> Result<PolicyConfig, Stop> {
     Ok(PolicyConfig { decider, workers_max_allowed: workers, ..bounds })
 }
 
-/// A preset, told the wait that is allowed, and quicker where a number stands behind a stroke.
+/// A preset, told the wait that is allowed, quicker where a number stands behind a stroke, and with
+/// the brake that goes by the machine's health where `+health` does.
 fn from_preset(name: &str, arguments: &Arguments) -> Result<PolicyConfig, Stop> {
     let (slo, wait_of_erlang) = match promise(arguments) {
         Promise::Wait(wait) => (Preset::slo(wait), wait),
         Promise::Latency(latency) => (Preset::slo_latency(latency), latency / WAIT_PART),
+    };
+    let (name, heeds_health) = match name.strip_suffix("+health") {
+        Some(name) => (name, true),
+        None => (name, false),
     };
     let (base, tempo) = match name.split_once('/') {
         None => (name, 1.0),
@@ -164,6 +169,9 @@ fn from_preset(name: &str, arguments: &Arguments) -> Result<PolicyConfig, Stop> 
         base => preset(base)?.config(),
     };
     let mut config = config.with_times_divided_by(tempo);
+    if heeds_health {
+        config.guards.health.get_or_insert_default();
+    }
     if let Some(DeciderConfig::Erlang(erlang)) = &mut config.decider {
         *erlang = ErlangConfig { wait_budget: wait_of_erlang, ..*erlang };
     }
