@@ -118,6 +118,7 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
         ("--sensors-stuck soon", "\"soon\" is no span of time"),
         ("--hire-fails 5x", "\"5x\" is no share; write 1% or 0.01"),
         ("--worker-dies 200%", "\"200%\" is no share; write 1% or 0.01"),
+        ("--worker-dies 100%", "\"100%\" leaves too few workers alive; write 90% or less"),
         ("--refuse 50", "\"50\" is no refusal; write 50,share=30%"),
         ("--knee-drift 60", "\"60\" is no drift of the knee; write 60..40"),
         ("--knee-drift 60..40 --knee 9", "cannot be used with"),

@@ -8,7 +8,7 @@ use headcount_sim::load::{Arrivals, Sizes};
 use super::downstream::{Drift, Knee, KneeChange, Refused};
 use super::machine::Sickness;
 use super::nodes::Nodes;
-use super::world::NewestFirst;
+use super::world::{self, NewestFirst};
 use super::{arrivals, numbers, sizes};
 use crate::command::duration;
 
@@ -104,8 +104,8 @@ pub(in crate::command::sim) struct Arguments {
     /// So many hires come to nothing.
     #[arg(long, value_name = "SHARE", value_parser = numbers::share, help_heading = "World")]
     pub(super) hire_fails: Option<f64>,
-    /// In so many jobs the worker dies; another one takes the job up.
-    #[arg(long, value_name = "SHARE", value_parser = numbers::share, help_heading = "World")]
+    /// In so many jobs the worker dies, 90% at most; another one takes the job up.
+    #[arg(long, value_name = "SHARE", value_parser = world::dying, help_heading = "World")]
     pub(super) worker_dies: Option<f64>,
     /// So many jobs fail at their end.
     #[arg(long, value_name = "SHARE", value_parser = numbers::share, help_heading = "World")]

@@ -9,6 +9,7 @@ use super::arguments::Arguments;
 use super::downstream::downstream;
 use super::machine::machines;
 use super::nodes::on_nodes;
+use super::numbers::share;
 use super::running::span;
 use super::{machine, nodes};
 use crate::Stop;
@@ -35,6 +36,15 @@ impl NewestFirst {
             Self::Never => None,
         }
     }
+}
+
+/// The most workers that die: where all of them did, no job would ever be over.
+const DYING_MAX: f64 = 0.9;
+
+/// In which share of jobs the worker dies.
+pub(super) fn dying(text: &str) -> Result<f64, String> {
+    let dying = Some(share(text)?).filter(|dying| *dying <= DYING_MAX);
+    dying.ok_or_else(|| format!("{text:?} leaves too few workers alive; write 90% or less"))
 }
 
 /// Finds what does not go together, before anything runs.
