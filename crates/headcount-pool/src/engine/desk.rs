@@ -120,7 +120,7 @@ impl<K: Kind> Desk<K> {
         let delay = now.since(self.staff.hired_at(worker));
         self.longest_start = self.longest_start.mul_f64(SPAWN_DELAY_KEPT).max(delay);
         self.go_by_start_time();
-        standing(self.roster.started(worker, now, self.queued(floor)))
+        sent(standing(self.roster.started(worker, now, self.queued(floor))), floor)
     }
 
     /// Hires earlier the longer a start takes, and keeps workers for as long as one costs.
@@ -147,7 +147,7 @@ impl<K: Kind> Desk<K> {
         // Whoever is told that there is nothing parks: enough others are at short tasks.
         let is_enough = floor.hands(self.cores) <= floor.attentive();
         let queued = if is_enough { 0 } else { self.queued(floor) };
-        standing(self.roster.finished(worker, now, queued))
+        sent(standing(self.roster.finished(worker, now, queued)), floor)
     }
 
     /// How long workers took to start lately. `None`: none has.
@@ -533,6 +533,14 @@ impl<K: Kind> fmt::Debug for Desk<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Desk").field("roster", &self.roster).finish_non_exhaustive()
     }
+}
+
+/// Whoever is told to take a task is on its way to one: nobody else need come for that.
+fn sent<W: Send>(standing: Standing, floor: &Floor<W>) -> Standing {
+    if standing == Standing::Take {
+        floor.en_route.fetch_add(1, Ordering::Relaxed);
+    }
+    standing
 }
 
 fn standing(next: Next) -> Standing {

@@ -147,8 +147,11 @@ fn work(engine: &Arc<Engine<Model>>, worker: WorkerId, badge: &Arc<Badge<Model>>
     let mut standing = engine.started(worker);
     loop {
         standing = match standing {
-            Standing::Take => work_off(engine, worker, badge),
-            Standing::Park => sleep(engine, badge),
+            Standing::Take => {
+                engine.floor.en_route.fetch_sub(1, Ordering::Relaxed);
+                work_off(engine, worker, badge)
+            }
+            Standing::Park => sleep(badge),
             Standing::Leave => break,
         };
     }
@@ -163,13 +166,10 @@ fn work_off(engine: &Arc<Engine<Model>>, worker: WorkerId, badge: &Arc<Badge<Mod
     engine.report(worker)
 }
 
-fn sleep(engine: &Arc<Engine<Model>>, badge: &Arc<Badge<Model>>) -> Standing {
+fn sleep(badge: &Arc<Badge<Model>>) -> Standing {
     loop {
         match badge.receive() {
-            Some(Signal::Take) => {
-                engine.floor.en_route.fetch_sub(1, Ordering::Relaxed);
-                return Standing::Take;
-            }
+            Some(Signal::Take) => return Standing::Take,
             Some(Signal::Leave) => return Standing::Leave,
             None => badge.bed().park(),
         }

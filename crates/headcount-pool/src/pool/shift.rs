@@ -58,6 +58,23 @@ impl<'a, K: Kind> Shift<'a, K> {
         }
     }
 
+    /// It is ready for its first task: what is it to do?
+    pub(crate) fn started(&mut self) -> Standing {
+        let standing = self.engine.started(self.worker);
+        self.told(standing)
+    }
+
+    /// It found the line empty, or was asked to report: what is it to do?
+    pub(crate) fn report(&mut self) -> Standing {
+        let standing = self.engine.report(self.worker);
+        self.told(standing)
+    }
+
+    fn told(&mut self, standing: Standing) -> Standing {
+        self.en_route = standing == Standing::Take;
+        standing
+    }
+
     /// What it is to do by the signal that it was sent, if it was.
     pub(crate) fn receive(&mut self) -> Option<Standing> {
         match self.badge.receive()? {

@@ -61,7 +61,7 @@ impl Presence {
         let place = Place::at(engine, self.worker, &self.badge);
         let books = Shift::new(engine, self.worker, &self.badge);
         let mut shift = TaskShift { books, place, run: &mut self.run, in_a_row: 0 };
-        let mut standing = engine.started(self.worker);
+        let mut standing = shift.books.started();
         loop {
             standing = match standing {
                 Standing::Take => shift.work_off().await,
@@ -133,7 +133,7 @@ impl TaskShift<'_> {
             }
         }
         self.books.rest();
-        self.books.engine.report(self.books.worker)
+        self.books.report()
     }
 
     async fn serve(&mut self, entry: Entry<TaskWork>) {

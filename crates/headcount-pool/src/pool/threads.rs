@@ -215,7 +215,7 @@ impl Shift<'_, Threads> {
         self.badge.set_thread(this_thread().unwrap_or(0));
         enter_workplace(Some(Place::at(self.engine, self.worker, self.badge)));
         self.engine.hooks.started(self.engine, self.worker.slot());
-        let mut standing = self.engine.started(self.worker);
+        let mut standing = self.started();
         loop {
             standing = match standing {
                 Standing::Take => self.work_off(),
@@ -250,7 +250,7 @@ impl Shift<'_, Threads> {
             }
         }
         self.rest();
-        self.engine.report(self.worker)
+        self.report()
     }
 
     /// Waits a little for the next task, and says whether there may be one.

@@ -344,3 +344,19 @@ fn the_pool_grows_though_the_line_is_far_from_full() {
         gate.wait_for(3);
     }
 }
+
+/// A worker that has just started and has not taken its task yet is the one that was hired for it.
+#[test]
+fn one_worker_is_hired_for_one_task_that_waits() {
+    for round in 0..10 {
+        let budget = Duration::from_millis(20);
+        let pool =
+            builder("one-each").workers(1..=4).wait_budget(budget).build().expect("no fault");
+        let gate = Gate::new();
+        pool.spawn(at(&gate)).expect("open");
+        gate.wait_for(1);
+        pool.spawn(at(&gate)).expect("open");
+        gate.wait_for(2);
+        assert_eq!(pool.counts().live, 2, "round {round}");
+    }
+}
