@@ -77,8 +77,10 @@ fn served(pool: &ThreadPool) -> Vec<u32> {
     let (told, heard) = mpsc::channel();
     let gate = Arc::new(Barrier::new(2));
     let at_gate = Arc::clone(&gate);
-    let blocks = move || drop(at_gate.wait());
-    pool.spawn(blocks).expect("there is room");
+    pool.spawn(move || {
+        at_gate.wait();
+    })
+    .expect("there is room");
     until("the worker is at the gate", || pool.snapshot().busy == 1);
     for number in 1..=3 {
         let told = told.clone();
