@@ -122,8 +122,8 @@ impl<T> TaskHandle<T> {
     /// Stops the task if it has not begun, and asks it to stop if it has: an async task is dropped
     /// at its next await, a closure sees [`is_cancelled`](crate::is_cancelled).
     ///
-    /// What a task holds that has not begun is let go of at once. Its place in the line is free when
-    /// a worker comes to it: until then it counts as waiting, for a full line too.
+    /// What a task holds that has not begun is let go of at once. Its place in the line is free
+    /// when a worker comes to it: until then it counts as waiting, for a full line too.
     pub fn cancel(&self) {
         self.pledge.cancel();
     }

@@ -45,6 +45,20 @@ impl Bench {
         }
     }
 
+    /// One in which the first has run, the second was passed over, and the worker is at a gate.
+    fn with_one_passed_over(name: &str) -> (Self, Gate) {
+        let bench = Self::new(name, Some(LATE_AFTER));
+        bench.bring(1..=2);
+        let second = Gate::new();
+        bench.pool.spawn(at(&second)).expect("open");
+        bench.until_late();
+        bench.gate.open();
+        assert_eq!(bench.next(), 1);
+        // The gate was the newest, so the second waits behind it.
+        second.wait_for(1);
+        (bench, second)
+    }
+
     fn until_late(&self) {
         let late = || self.pool.snapshot().oldest_wait.is_some_and(|wait| 2 * LATE_AFTER < wait);
         eventually("the oldest is late", late);
@@ -79,15 +93,7 @@ fn the_oldest_go_first_where_nobody_is_late_and_where_nobody_asked_for_more() {
 /// One that is passed over is still the oldest: for whoever looks, and for whoever drops it.
 #[test]
 fn who_is_passed_over_counts_as_waiting_and_is_dropped_first() {
-    let bench = Bench::new("passed", Some(LATE_AFTER));
-    bench.bring(1..=2);
-    let second = Gate::new();
-    bench.pool.spawn(at(&second)).expect("open");
-    bench.until_late();
-    bench.gate.open();
-    assert_eq!(bench.next(), 1);
-    // The gate was the newest, so the second is passed over and waits behind it.
-    second.wait_for(1);
+    let (bench, second) = Bench::with_one_passed_over("passed");
     let snapshot = bench.pool.snapshot();
     assert_eq!(snapshot.queued, 1);
     assert!(snapshot.oldest_wait.is_some_and(|wait| LATE_AFTER < wait), "{snapshot:?}");
@@ -102,14 +108,7 @@ fn who_is_passed_over_counts_as_waiting_and_is_dropped_first() {
 
 #[test]
 fn nobody_who_is_passed_over_is_lost_when_the_pool_is_drained() {
-    let bench = Bench::new("drained", Some(LATE_AFTER));
-    bench.bring(1..=2);
-    let second = Gate::new();
-    bench.pool.spawn(at(&second)).expect("open");
-    bench.until_late();
-    bench.gate.open();
-    assert_eq!(bench.next(), 1);
-    second.wait_for(1);
+    let (bench, second) = Bench::with_one_passed_over("drained");
     bench.bring(4..=4);
     let Bench { pool, heard, .. } = bench;
     let drained = pool.drain(Duration::ZERO);
