@@ -19,8 +19,12 @@
 //! |  |  | `the_ceiling_holds_again_after_a_blocking_section_under_load` |
 //! |  |  | `the_ceiling_holds_again_after_a_stuck_task_under_load` |
 //! |  |  | `no_resize_goes_beyond_what_the_pool_was_built_for` |
+//! |  |  | `one_worker_is_hired_for_one_task_that_waits` |
 //! |  | threads | `a_place_is_given_back_when_the_thread_is_gone_and_not_before` |
+//! |  |  | `tasks_that_a_worker_runs_inside_of_one_another_are_nested_only_so_deep` |
 //! |  | tasks | `a_task_that_awaits_many_does_not_let_more_run_than_the_ceiling_allows`* |
+//! |  |  | `a_task_that_hands_over_more_than_the_line_holds_keeps_to_the_ceiling`* |
+//! |  |  | `a_worker_waits_for_its_place_before_it_takes_the_next_task`* |
 //! | 2 | | *a resize whose wake-up is lost* |
 //! |  | both | `a_submitter_that_waits_for_room_proceeds_when_a_resize_grows` |
 //! |  |  | `a_ceiling_lowered_while_submitters_wait_strands_nobody` |
@@ -46,6 +50,9 @@
 //! |  |  | `waiting_submitters_get_in_as_places_become_free` |
 //! |  |  | `wait_for_gives_up_in_time_and_hands_back_the_task` |
 //! |  |  | `wait_for_gives_up_in_time_though_others_are_faster` |
+//! |  |  | `a_submitter_that_waits_for_room_hears_its_token` |
+//! |  |  | `a_submitter_waits_for_room_no_longer_than_its_task_may_wait` |
+//! |  |  | `an_async_submitter_hears_its_token_and_keeps_to_its_time` |
 //! |  |  | `an_async_submitter_waits_for_room_and_gives_it_up_when_dropped` |
 //! |  |  | `spawn_all_waits_for_room_and_runs_everything` |
 //! |  |  | `submit_all_waits_for_room_and_returns_every_result_in_order` |
