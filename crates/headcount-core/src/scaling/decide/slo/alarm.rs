@@ -108,10 +108,10 @@ impl Alarm {
         observation: &Observation,
         known: f64,
     ) -> Option<Self> {
-        let Observation { pool, health, .. } = observation;
-        if health.is_some_and(|health| Zone::of(health.score) != Zone::Safe) {
+        if is_sick(observation) {
             return None;
         }
+        let pool = &observation.pool;
         let busy = f64::from(pool.busy);
         let (expected, z_score) = crowd.excess(rest)?;
         let is_pressed = 0 < pool.queued || pool.parked == 0;
@@ -150,6 +150,11 @@ impl Alarm {
             false => Upshot::Right,
         }
     }
+}
+
+/// Whether the machine itself may hold tasks up, by what its sensors say.
+pub(super) fn is_sick(observation: &Observation) -> bool {
+    observation.health.is_some_and(|health| Zone::of(health.score) != Zone::Safe)
 }
 
 impl Noted for Cause {

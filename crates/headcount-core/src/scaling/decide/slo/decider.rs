@@ -54,8 +54,8 @@ impl Slo {
     }
 
     fn observe(&mut self, situation: &Situation<'_>) {
-        let finding = self.knee.observe(situation, self.trust.worked(), self.trust.known());
-        self.trust.observe(situation.now(), situation.pool().busy, finding);
+        let finding = self.knee.observe(situation, &self.trust);
+        self.trust.observe(situation.observation, finding);
     }
 
     /// The workers to keep: only where one comes too late for its task.
@@ -70,7 +70,8 @@ impl Slo {
         if is_slight || delay < self.config.wait_budget / 2 {
             return None;
         }
-        self.forecast.observe(situation, delay, self.config.wait_budget);
+        let service = self.knee.task_seconds();
+        self.forecast.observe(situation, delay, service, self.config.wait_budget);
         self.forecast.workers(self.config.wait_budget)
     }
 

@@ -114,11 +114,12 @@ impl Memory {
 
 impl Forecast {
     /// Takes in a tick of a pool whose workers take `delay` to start and whose tasks may wait for
-    /// `wait_budget`.
+    /// `wait_budget`. Where it is known what a task takes at rest, that many seconds are it.
     pub(super) fn observe(
         &mut self,
         situation: &Situation<'_>,
         delay: Duration,
+        at_rest: Option<f64>,
         wait_budget: Duration,
     ) {
         let (now, pool) = (situation.now(), situation.pool());
@@ -138,7 +139,7 @@ impl Forecast {
         let came = pool.counters.submitted.saturating_sub(submitted) as f64;
         let rate = (came / seconds).min(LOAD_MAX);
         self.rate += self.share(seconds) * (rate - self.rate);
-        let needed = self.needed(pool);
+        let needed = self.needed(pool, at_rest);
         let load = self.load.unwrap_or(needed);
         self.load = Some(load + self.share(seconds) * (needed - load));
         self.open.0 += seconds;
@@ -168,15 +169,18 @@ impl Forecast {
         1.0 - (-MEAN_PART * seconds / self.delay).exp()
     }
 
-    /// The workers that are needed now: as many as what comes keeps busy, by Little's law. Those
-    /// that are busy are among them; and there are no more than tasks.
-    fn needed(&self, pool: &PoolSnapshot) -> f64 {
+    /// The workers that are needed now: as many as what comes keeps busy, by Little's law. There
+    /// are no more than tasks. Those that are busy are among them where nothing waits; where
+    /// something does they work off what came before, and a queue is no load.
+    fn needed(&self, pool: &PoolSnapshot, at_rest: Option<f64>) -> f64 {
         let pending = (pool.pending() as f64).min(LOAD_MAX);
         let busy = f64::from(pool.busy).min(pending);
-        match (self.service, pool.counters.submitted) {
+        let least = if pool.queued == 0 { busy } else { 0.0 };
+        // The last few are the short ones where a burst begins, and the long ones after it.
+        match (at_rest.or(self.service), pool.counters.submitted) {
             // Who does not count what comes knows the queue only.
             (None, _) | (_, 0) => pending,
-            (Some(service), _) => (self.rate * service).clamp(busy, pending),
+            (Some(service), _) => (self.rate * service).clamp(least, pending),
         }
     }
 
@@ -293,7 +297,8 @@ mod tests {
             let observation = Observation::new(Timestamp::from_secs(second), pool);
             let (history, readings) = (History::default(), &[]);
             let situation = Situation { observation: &observation, readings, history: &history };
-            forecast.observe(&situation, Duration::from_secs(10), Duration::from_secs(1));
+            let (delay, budget) = (Duration::from_secs(10), Duration::from_secs(1));
+            forecast.observe(&situation, delay, None, budget);
         }
         forecast
     }
@@ -323,6 +328,32 @@ mod tests {
         };
         let load = forecast(&[Duration::from_secs(1)], 100, pool).load().expect("it was told");
         assert!((19.0..21.0).contains(&load), "{load}");
+    }
+
+    #[test]
+    fn who_works_off_a_queue_is_no_load() {
+        // Four come a second; the 500 that came at once keep 50 workers busy for ten seconds.
+        let pool = |second: u64| PoolSnapshot {
+            busy: if second < 10 { 50 } else { 4 },
+            queued: 500_u64.saturating_sub(50 * second),
+            counters: Counters { submitted: 500 + 4 * second, ..Counters::default() },
+            ..PoolSnapshot::default()
+        };
+        let load = forecast(&[Duration::from_secs(1)], 12, pool).load().expect("it was told");
+        assert!(load < 10.0, "{load}");
+    }
+
+    #[test]
+    fn what_tasks_take_at_rest_goes_before_what_the_last_few_took() {
+        let pool = PoolSnapshot {
+            busy: 10,
+            counters: Counters { submitted: 100, ..Counters::default() },
+            queued: 90,
+            ..PoolSnapshot::default()
+        };
+        let forecast = Forecast { rate: 10.0, service: Some(0.2), ..Forecast::default() };
+        assert!((forecast.needed(&pool, Some(1.5)) - 15.0).abs() < 1e-9);
+        assert!((forecast.needed(&pool, None) - 2.0).abs() < 1e-9, "nothing is known of rest");
     }
 
     #[test]

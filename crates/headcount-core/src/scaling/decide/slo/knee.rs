@@ -30,14 +30,15 @@
 
 use std::time::Duration;
 
-use super::alarm::{Alarm, Cause, Upshot};
+use super::alarm::{Alarm, Cause, Upshot, is_sick};
 use super::bound::Bound;
-use super::crowd::Crowd;
+use super::crowd::{Crowd, Ends};
 use super::measure::{Basis, Measure};
 use super::probe::{Probe, Verdict};
 use super::refusal::Refusal;
 use super::rest::Rest;
-use super::trust::Finding;
+use super::trial::Trial;
+use super::trust::{Finding, Trust};
 use super::window::Window;
 use crate::scaling::notes::{Noted, Notes, NotesReader};
 use crate::scaling::signal::Unit;
@@ -55,6 +56,8 @@ const LOG_VARIANCE_ALIKE: f64 = 0.25;
 const SERVICES_MIN_FIRST: f64 = 6.0;
 /// The same where the busy workers become more or fewer meanwhile.
 const SERVICES_MIN_UNSTEADY: f64 = 60.0;
+/// First windows that are given up for that, at most.
+const UNSTEADY_MAX: u32 = 10;
 /// Service times that a later window lasts.
 const SERVICES_MIN: f64 = 2.0;
 /// Ticks in a window, and in one of a bound pool. Where service times are worked out from busy
@@ -113,6 +116,9 @@ pub(super) struct Knee {
     effect: Option<f64>,
     window: Window,
     crowd: Crowd,
+    trial: Trial,
+    /// First windows that were given up.
+    unsteady: u32,
     last_tick: Timestamp,
 }
 
@@ -128,6 +134,8 @@ impl Knee {
             effect: None,
             window: Window::default(),
             crowd: Crowd::default(),
+            trial: Trial::default(),
+            unsteady: 0,
             last_tick: Timestamp::ORIGIN,
         }
     }
@@ -159,17 +167,14 @@ impl Knee {
         Some(self.rest?.measure.inflation(&self.latest?))
     }
 
-    /// Takes in a tick of a pool in which `worked` workers demonstrably worked.
-    pub(super) fn observe(
-        &mut self,
-        situation: &Situation<'_>,
-        worked: f64,
-        known: f64,
-    ) -> Option<Finding> {
+    /// Takes in a tick of a pool in which so many workers are trusted.
+    pub(super) fn observe(&mut self, situation: &Situation<'_>, trust: &Trust) -> Option<Finding> {
+        let (worked, known) = (trust.worked(), trust.known());
         let now = situation.now();
         self.mind_the_clock(now);
         let measure = self.window.add(situation);
-        self.crowd.observe(now, situation.pool(), self.rest.as_ref());
+        let ends = self.crowd.observe(now, situation.pool(), self.rest.as_ref());
+        let surge = self.surge(situation, ends, trust);
         match self.phase {
             Phase::Probing(probe, bound) if !probe.is_granted(situation.pool()) => {
                 self.ask_again(situation, probe, bound);
@@ -196,7 +201,10 @@ impl Knee {
                 if let Some(alarm) = alarm {
                     return Some(self.fall_back(now, alarm));
                 }
-                let measure = measure.filter(|measure| self.suffices(measure))?;
+                let Some(measure) = measure.filter(|measure| self.suffices(measure)) else {
+                    self.begin_again(situation, measure);
+                    return surge;
+                };
                 self.window.reopen(situation);
                 self.latest = Some(measure);
                 let known = self.rest_for(&measure);
@@ -206,6 +214,40 @@ impl Knee {
                 let is_inflated = rest.is_exceeded(&measure, self.inflation_max);
                 self.look(&Look { now, measure, rest, is_inflated, worked, is_first }, bound)
             }
+        }
+    }
+
+    /// The first window should not hold the beginning: where the workers became more or fewer, the
+    /// next one may be steady.
+    fn begin_again(&mut self, situation: &Situation<'_>, measure: Option<Measure>) {
+        let is_over = measure.is_some_and(|measure| {
+            TASKS_MIN_SURE <= measure.count && is_long_enough(&measure, SERVICES_MIN_FIRST)
+        });
+        if is_over && self.rest.is_none() && self.unsteady < UNSTEADY_MAX {
+            self.unsteady += 1;
+            self.window.reopen(situation);
+        }
+    }
+
+    /// What is found of a surge before a window is complete, in a pool that is free.
+    fn surge(
+        &mut self,
+        situation: &Situation<'_>,
+        ends: Option<Ends>,
+        trust: &Trust,
+    ) -> Option<Finding> {
+        // What a sick machine brings says nothing of workers.
+        if self.phase != Phase::At(None) || is_sick(situation.observation) {
+            self.trial.give_up();
+            return None;
+        }
+        let (now, pool) = (situation.now(), situation.pool());
+        match &self.rest {
+            Some(rest) => {
+                let expected = self.crowd.expected(rest)?;
+                self.trial.observe(pool, expected, ends, trust.worked())
+            }
+            None => self.trial.begin(now, pool, trust.region()),
         }
     }
 
@@ -476,7 +518,8 @@ impl Knee {
             Phase::Probing(probe, bound) => (Some(probe), bound),
         };
         (probe, bound).write(notes);
-        (self.rest, (self.latest, (self.window, self.crowd))).write(notes);
+        (self.rest, (self.latest, self.window)).write(notes);
+        (self.crowd, (self.trial, self.unsteady)).write(notes);
         (self.probed, (self.spent, (self.effect, self.last_tick))).write(notes);
     }
 
@@ -486,7 +529,8 @@ impl Knee {
             Some(probe) => Phase::Probing(probe, bound),
             None => Phase::At(bound),
         };
-        (self.rest, (self.latest, (self.window, self.crowd))) = Noted::read(notes)?;
+        (self.rest, (self.latest, self.window)) = Noted::read(notes)?;
+        (self.crowd, (self.trial, self.unsteady)) = Noted::read(notes)?;
         (self.probed, (self.spent, (self.effect, self.last_tick))) = Noted::read(notes)?;
         Some(())
     }

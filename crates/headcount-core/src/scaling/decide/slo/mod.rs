@@ -10,8 +10,9 @@
 //!
 //! - *Trust region* (`trust`): twice the concurrency that demonstrably worked. Without it a pool
 //!   past its knee runs to its maximum within seconds, as every wait looks like a reason to hire.
-//!   It moves in steps of 5 % at least, halves in five minutes without use, and begins at what is
-//!   busy.
+//!   It moves in steps of 5 % at least, halves in five minutes without use, though not at once
+//!   below what ever worked, and begins at what is busy. In a surge it grows as soon as tasks end
+//!   as they should (`trial`).
 //! - *Knee* (`knee`): when tasks take longer because there are more of them, more workers bring no
 //!   more throughput. A *probe*, a third of the workers fewer for a moment, tells that from tasks
 //!   that are bigger; failures tell it at once. The limit is then throughput times the service
@@ -62,6 +63,7 @@ mod trust;
 mod knee;
 mod alarm;
 mod crowd;
+mod trial;
 mod rest;
 mod probe;
 mod bound;

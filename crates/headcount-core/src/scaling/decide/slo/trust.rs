@@ -3,10 +3,12 @@
 //! What worked is the number of workers that were busy over a window in which tasks took no longer
 //! than at rest, or that a probe found to be of use. It grows by evidence only, so that the pool
 //! goes at most one factor further with each generation of tasks; it fades while it is not used.
+//! What ever worked fades more slowly, and is trusted as it is on a machine that is well.
 
+use super::alarm::is_sick;
 use super::config::SloConfig;
-use crate::Timestamp;
 use crate::scaling::notes::{Noted, Notes, NotesReader};
+use crate::{Observation, Timestamp};
 
 /// Seconds after which half of the trust is gone that nobody used.
 const HALF_LIFE: f64 = 300.0;
@@ -34,6 +36,8 @@ pub(super) struct Trust {
     worked: Option<f64>,
     /// The same, remembered for longer: what is beyond it is new.
     known: f64,
+    /// Whether the machine is as well as it was then.
+    is_well: bool,
     /// The region as it was last shown.
     shown: Option<f64>,
     last_tick: Timestamp,
@@ -46,6 +50,7 @@ impl Trust {
             factor: config.trust_factor,
             worked: None,
             known: 0.0,
+            is_well: true,
             shown: None,
             last_tick: Timestamp::ORIGIN,
         }
@@ -63,12 +68,14 @@ impl Trust {
 
     /// The most workers that are trusted.
     pub(super) fn region(&self) -> f64 {
-        (self.worked() * self.factor).max(self.start).min(WORKERS_MAX)
+        let known = if self.is_well { self.known() } else { 0.0 };
+        (self.worked() * self.factor).max(self.start).max(known).min(WORKERS_MAX)
     }
 
     /// Takes in a tick.
-    pub(super) fn observe(&mut self, now: Timestamp, busy: u32, finding: Option<Finding>) {
-        let busy = f64::from(busy);
+    pub(super) fn observe(&mut self, observation: &Observation, finding: Option<Finding>) {
+        let (now, busy) = (observation.at, f64::from(observation.pool.busy));
+        self.is_well = !is_sick(observation);
         // Begins by holding: a pool that runs already is not cut below what is busy.
         let worked = self.worked.unwrap_or(busy / self.factor);
         let seconds = now.since(self.last_tick).as_secs_f64();
