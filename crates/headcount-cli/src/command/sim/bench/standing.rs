@@ -25,15 +25,19 @@ impl Role {
     }
 }
 
+/// Who did less of the work than this is charged as if it had done so much.
+const DONE_MIN: f64 = 1e-3;
+
 /// A policy without its tempo.
 pub(super) fn family(policy: &str) -> &str {
     policy.split_once('/').map_or(policy, |(name, _)| name)
 }
 
 /// Cost and lateness in one number, less is better: a percent of late jobs counts as much as the
-/// whole cost once more. The cost is in parts of the bound where there is one.
+/// whole cost once more. The cost is in parts of the bound where there is one, and for the work
+/// that was done: who leaves most of it undone is cheap, and no better for it.
 pub(super) fn score(cell: &Cell) -> f64 {
-    relative_cost(cell) * (1.0 + cell.late_percent.mean)
+    relative_cost(cell) / cell.done.max(DONE_MIN) * (1.0 + cell.late_percent.mean)
 }
 
 /// That there is no bound, and why.
@@ -117,5 +121,12 @@ pub(super) mod tests {
         let best = best_of_families(&all, |cell| cell.policy.clone(), score);
         let names: Vec<&str> = best.iter().map(|cell| cell.policy.as_str()).collect();
         assert_eq!(names, ["slo", "static", "hpa/5", "keda/5"]);
+    }
+
+    #[test]
+    fn who_left_most_of_the_work_undone_is_not_cheap() {
+        let lazy = Cell { done: 0.05, ..cell("C", "arc", 100.0, 0.05) };
+        assert!(score(&cell("C", "keda", 3.0, 2.0)) < score(&lazy));
+        assert!(score(&Cell { done: 0.0, ..lazy }).is_finite());
     }
 }
