@@ -16,8 +16,9 @@ use crate::support::{Calls, Dice, Gate, LIMIT, eventually, within};
 
 /// A pool of one worker at a gate, and what its tasks say, each its number.
 struct Bench {
-    pool: Pool,
+    /// Before the pool: where a test fails, it is opened before that is dropped.
     gate: Gate,
+    pool: Pool,
     told: mpsc::Sender<u32>,
     heard: Receiver<u32>,
 }
@@ -209,12 +210,33 @@ fn drain_hands_back_what_lives_where_some_ended_in_the_line() {
     assert_eq!(ended(counters), counters.submitted);
 }
 
+/// To go through all that wait is not worth it for a few. One that is dropped for another is one of
+/// those all the same, if it is the oldest.
+#[test]
+fn in_a_long_line_a_few_keep_their_places_for_a_while() {
+    let bench = Bench::new("long", 128);
+    let tasks = bench.bring(1..=128);
+    tasks[0].cancel();
+    assert!(bench.try_submit(0).is_err(), "one in 128 is not worth it");
+    let _another = bench.submit(TaskOptions::new().overflow(Overflow::DropOldest), 129);
+    assert_eq!(bench.pool.snapshot().queued, 128);
+    tasks[64].cancel();
+    tasks[127].cancel();
+    let _others = bench.bring(130..=131);
+    let (ran, counters) = bench.ran();
+    assert!(ran.is_sorted(), "{ran:?}");
+    assert_eq!((ran.len(), counters.cancelled, counters.dropped), (128, 3, 0));
+    assert_eq!(ended(counters), counters.submitted);
+}
+
 /// A paused pool in which all that waited was cancelled is idle once somebody has seen that.
 #[test]
 fn whoever_waits_for_calm_is_told_when_only_shells_were_left() {
     let pool = builder("calm").workers(1).queue_len_max(2).build().expect("no fault");
     pool.pause();
     let tasks = [(); 2].map(|()| pool.submit(does(|| ())).expect("there is room"));
+    // Nobody else comes to the desk, where those who wait for calm would be called.
+    eventually("the worker is parked", || pool.counts().parked == 1);
     let calls = Arc::new(Calls::default());
     let mut idle = pin!(pool.idle());
     let waker = calls.waker();
