@@ -1,14 +1,17 @@
-//! Those who are passed over while the newest go first.
+//! Those who left the line and were not taken.
 //!
 //! The line is a ring in which a task's number is its place, so it can only be taken from the
-//! front. While those who wait are late (the flag `LATE`), whoever takes a task first moves
-//! everything that is in the line over here, in order, and takes the last one. Those who came
-//! before it stay here, and are served whenever nobody newer waits. The flag goes down when nobody
-//! is left.
+//! front. Whoever wants another than the first, or shells gone from between the others, first moves
+//! everything that is in the line over here, in order.
 //!
-//! **Nobody is forgotten here.** The flag is lowered only under the lock and only while nobody is
-//! here, and whoever leaves somebody here raises it before the lock is released. So as long as
-//! anybody is here, whoever takes the next task comes here.
+//! While those who wait are late (the flag `LATE`), whoever takes a task does so and takes the last
+//! one. Those who came before it are passed over: they stay here, and are served whenever nobody
+//! newer waits. Where shells are cleared out, the others stay here and are served in order, before
+//! those in the line, which is held until nobody is left here.
+//!
+//! **Nobody is forgotten here.** The flag is lowered and the line released only under the lock and
+//! only while nobody is here, and whoever leaves somebody here has seen the flag up or held the
+//! line, under the lock. So as long as anybody is here, whoever takes the next task comes here.
 //!
 //! **Nobody is counted too few times.** One that moves over is counted here before it leaves the
 //! line, and the line is counted before this place is. So whoever counts in between counts it
@@ -27,10 +30,10 @@ use super::stamps::SAMPLE;
 use crate::sync::atomic::{AtomicU64, Ordering, fence};
 use crate::sync::{Mutex, lock};
 
-/// Those who are passed over.
+/// Those who left the line and were not taken.
 pub(crate) struct Aside<W> {
-    /// The oldest first.
-    passed_over: Mutex<VecDeque<Entry<W>>>,
+    /// The oldest first. All of them came before those in the line.
+    entries: Mutex<VecDeque<Entry<W>>>,
     counts: CachePadded<Counts>,
 }
 
@@ -44,64 +47,117 @@ struct Counts {
 
 impl<W> Default for Aside<W> {
     fn default() -> Self {
-        let passed_over = Mutex::new(VecDeque::new());
-        Self { passed_over, counts: CachePadded::new(Counts::default()) }
+        let entries = Mutex::new(VecDeque::new());
+        Self { entries, counts: CachePadded::new(Counts::default()) }
     }
 }
 
 impl<W: Send> Aside<W> {
-    /// Takes the newest into `hand`, of those here and of the `waiting` in the line, and says
-    /// whether there was one.
-    pub(crate) fn pop_newest(
+    /// Takes the one whose turn it is into `hand`, of those here and of the `waiting` in the line,
+    /// and says whether there was one: the newest where they are late, and else the oldest.
+    pub(crate) fn pop(
         &self,
         line: &Line<Entry<W>>,
         waiting: u64,
         notice: &Notice,
         hand: &mut Option<Entry<W>>,
     ) -> bool {
-        let mut passed_over = lock(&self.passed_over);
-        let was_empty = passed_over.is_empty();
-        // As many as there were: others may bring more without end.
-        for _ in 0..waiting {
-            self.counts.len.fetch_add(1, Ordering::AcqRel);
-            // Pairs with the count of the line: who sees it gone from there sees it here.
-            fence(Ordering::Release);
-            if !line.pop(hand) {
-                self.counts.len.fetch_sub(1, Ordering::AcqRel);
-                break;
-            }
-            passed_over.extend(hand.take());
+        let mut entries = lock(&self.entries);
+        // Under the lock: whoever lowered it meanwhile left nobody here.
+        if notice.read() & LATE == 0 {
+            return self.pop_front(&mut entries, line, notice, hand) || line.pop(hand);
         }
-        *hand = passed_over.pop_back();
-        self.settle(&passed_over, hand.is_some(), notice);
+        let was_empty = entries.is_empty();
+        self.move_over(&mut entries, line, waiting);
+        *hand = entries.pop_back();
+        self.settle(&entries, u64::from(hand.is_some()), line, notice);
         if was_empty {
-            self.note_oldest(&passed_over);
+            self.note_oldest(&entries);
         }
         hand.is_some()
     }
 
     /// Takes the oldest of those here into `hand`, and says whether there was one.
-    pub(crate) fn pop_oldest(&self, notice: &Notice, hand: &mut Option<Entry<W>>) -> bool {
-        if self.len() == 0 {
-            return false;
+    pub(crate) fn pop_oldest(
+        &self,
+        line: &Line<Entry<W>>,
+        notice: &Notice,
+        hand: &mut Option<Entry<W>>,
+    ) -> bool {
+        0 < self.len() && self.pop_front(&mut lock(&self.entries), line, notice, hand)
+    }
+
+    fn pop_front(
+        &self,
+        entries: &mut VecDeque<Entry<W>>,
+        line: &Line<Entry<W>>,
+        notice: &Notice,
+        hand: &mut Option<Entry<W>>,
+    ) -> bool {
+        *hand = entries.pop_front();
+        if hand.is_some() {
+            self.settle(entries, 1, line, notice);
+            self.note_oldest(entries);
         }
-        let mut passed_over = lock(&self.passed_over);
-        *hand = passed_over.pop_front();
-        self.settle(&passed_over, hand.is_some(), notice);
-        self.note_oldest(&passed_over);
         hand.is_some()
     }
 
-    fn settle(&self, passed_over: &VecDeque<Entry<W>>, took_one: bool, notice: &Notice) {
-        if took_one {
-            self.counts.len.fetch_sub(1, Ordering::AcqRel);
+    /// Leaves out those who are shells, of those here and of the `waiting` in the line, and says
+    /// how many there were. The others are here after that, unless the line cannot be held.
+    pub(crate) fn clear(
+        &self,
+        line: &Line<Entry<W>>,
+        waiting: u64,
+        notice: &Notice,
+        mut is_shell: impl FnMut(&W) -> bool,
+    ) -> u64 {
+        let mut entries = lock(&self.entries);
+        if !line.hold() {
+            return 0;
         }
-        notice.set(LATE, !passed_over.is_empty());
+        self.move_over(&mut entries, line, waiting);
+        let before = entries.len();
+        entries.retain(|entry| !is_shell(&entry.work));
+        let cleared = (before - entries.len()) as u64;
+        self.settle(&entries, cleared, line, notice);
+        self.note_oldest(&entries);
+        cleared
+    }
+
+    /// Moves those over who are in the line, as many as there were: others may bring more without
+    /// end.
+    fn move_over(&self, entries: &mut VecDeque<Entry<W>>, line: &Line<Entry<W>>, waiting: u64) {
+        let mut hand = None;
+        for _ in 0..waiting {
+            self.counts.len.fetch_add(1, Ordering::AcqRel);
+            // Pairs with the count of the line: who sees it gone from there sees it here.
+            fence(Ordering::Release);
+            if !line.pop_held(&mut hand) {
+                self.counts.len.fetch_sub(1, Ordering::AcqRel);
+                break;
+            }
+            entries.extend(hand.take());
+        }
+    }
+
+    /// So many have left, and where nobody is here any more nobody need come.
+    fn settle(
+        &self,
+        entries: &VecDeque<Entry<W>>,
+        left: u64,
+        line: &Line<Entry<W>>,
+        notice: &Notice,
+    ) {
+        self.counts.len.fetch_sub(left, Ordering::AcqRel);
+        if entries.is_empty() {
+            line.release();
+            notice.lower(LATE);
+        }
     }
 
     /// Not everybody has a time, but one of so many in a row has.
-    fn note_oldest(&self, passed_over: &VecDeque<Entry<W>>) {
-        let few = passed_over.iter().zip(0..SAMPLE);
+    fn note_oldest(&self, entries: &VecDeque<Entry<W>>) {
+        let few = entries.iter().zip(0..SAMPLE);
         let oldest = few.map(|(entry, _)| entry).find_map(|entry| entry.stamp.read());
         let nanos = oldest.map_or(0, |(submitted, _)| submitted.as_nanos());
         self.counts.oldest.store(nanos, Ordering::Relaxed);
@@ -173,6 +229,54 @@ mod tests {
         let out: Vec<_> = std::iter::from_fn(|| floor.take_out()).map(|entry| entry.work).collect();
         assert_eq!(out, [1, 2, 4]);
         assert_eq!(floor.notice.read() & LATE, 0);
+    }
+
+    /// Clears those with odd numbers out.
+    fn clear(floor: &Floor<u64>) -> u64 {
+        floor.clear_shells(|task| !task.is_multiple_of(2))
+    }
+
+    #[test]
+    fn shells_are_left_out_and_the_others_are_served_in_order_before_those_who_come_later() {
+        let floor = floor(6);
+        assert_eq!((clear(&floor), floor.queued(), floor.taken_by_others()), (3, 3, 3));
+        bring(&floor, 7..=8);
+        assert_eq!((next(&floor), floor.queued()), (Some(2), 4));
+        assert_eq!((clear(&floor), floor.queued()), (1, 3));
+        bring(&floor, 9..=9);
+        let rest: Vec<_> = std::iter::from_fn(|| next(&floor)).collect();
+        assert_eq!(rest, [4, 6, 8, 9]);
+        assert!(!floor.line.is_held(), "nobody is aside");
+        assert_eq!((clear(&floor), floor.line.is_held()), (0, false), "nobody waits");
+    }
+
+    #[test]
+    fn while_they_are_late_the_newest_go_first_wherever_shells_were() {
+        let floor = floor(4);
+        clear(&floor);
+        floor.notice.raise(LATE);
+        bring(&floor, 6..=6);
+        let newest_first: Vec<_> = std::iter::from_fn(|| next(&floor)).collect();
+        assert_eq!(newest_first, [6, 4, 2]);
+        assert_eq!((floor.line.is_held(), floor.notice.read() & LATE), (false, 0), "it is over");
+    }
+
+    #[test]
+    fn whoever_empties_the_line_after_shells_were_cleared_gets_the_oldest_first() {
+        let floor = floor(4);
+        clear(&floor);
+        bring(&floor, 6..=6);
+        let out: Vec<_> = std::iter::from_fn(|| floor.take_out()).map(|entry| entry.work).collect();
+        assert_eq!((out.as_slice(), floor.queued()), ([2, 4, 6].as_slice(), 0));
+    }
+
+    #[test]
+    fn a_list_cannot_be_held_and_is_not_cleared() {
+        let len_max = 1 << 17;
+        let floor = Floor::new(Line::new(len_max, None), len_max);
+        bring(&floor, 1..=2);
+        assert_eq!((clear(&floor), floor.queued()), (0, 2));
+        assert_eq!([next(&floor), next(&floor)], [Some(1), Some(2)]);
     }
 
     #[test]

@@ -49,6 +49,8 @@ const NEVER: u64 = u64::MAX;
 
 /// Where as many as this wait, the clock is read for each of so many tasks, tiny or not.
 const SAMPLE_FROM: u64 = 256;
+/// So many tasks are gone through for each shell that is cleared out, at most.
+const CLEARED_EACH_MAX: u64 = 64;
 /// Where as many as this wait, their submitters let others run now and then.
 const YIELD_FROM: u64 = 4096;
 /// How often they do: once for each so many tasks.
@@ -77,6 +79,8 @@ pub(crate) struct Floor<W> {
     lingering: CachePadded<AtomicBool>,
     /// Tasks that somebody else than a worker took out of the line.
     taken_by_others: AtomicU64,
+    /// Tasks that have ended in the line, and that nobody has taken out of it.
+    shells: AtomicU64,
     /// Tasks that run beside the workers.
     beside: AtomicU32,
 }
@@ -97,6 +101,7 @@ impl<W: Send> Floor<W> {
             looking: CachePadded::new(AtomicU32::new(0)),
             lingering: CachePadded::new(AtomicBool::new(false)),
             taken_by_others: AtomicU64::new(0),
+            shells: AtomicU64::new(0),
             beside: AtomicU32::new(0),
         }
     }
@@ -197,8 +202,8 @@ impl<W: Send> Floor<W> {
     /// the same: it was let in and is not here yet. Then whoever brings it gets a moment.
     pub(crate) fn next(&self, hand: &mut Option<Entry<W>>) -> bool {
         let found = match self.notice.read() & LATE == 0 {
-            true => self.line.pop(hand),
-            false => self.pop_newest(hand),
+            true => self.line.pop(hand) || (self.line.is_held() && self.pop_aside(hand)),
+            false => self.pop_aside(hand),
         };
         if !found && 0 < self.queued() {
             crate::sync::yield_now();
@@ -207,8 +212,8 @@ impl<W: Send> Floor<W> {
     }
 
     #[cold]
-    fn pop_newest(&self, hand: &mut Option<Entry<W>>) -> bool {
-        self.aside.pop_newest(&self.line, self.in_line(), &self.notice, hand)
+    fn pop_aside(&self, hand: &mut Option<Entry<W>>) -> bool {
+        self.aside.pop(&self.line, self.in_line(), &self.notice, hand)
     }
 
     /// Looks for the next task a few times more, and says whether there may be one. So many workers
@@ -246,7 +251,9 @@ impl<W: Send> Floor<W> {
     /// Takes the oldest task out of the line for somebody who is not a worker.
     pub(crate) fn take_out(&self) -> Option<Entry<W>> {
         let mut hand = None;
-        while !self.aside.pop_oldest(&self.notice, &mut hand) && !self.line.pop(&mut hand) {
+        while !self.aside.pop_oldest(&self.line, &self.notice, &mut hand)
+            && !self.line.pop(&mut hand)
+        {
             if self.queued() == 0 {
                 return None;
             }
@@ -259,6 +266,37 @@ impl<W: Send> Floor<W> {
 
     pub(crate) fn taken_by_others(&self) -> u64 {
         self.taken_by_others.load(Ordering::Acquire)
+    }
+
+    /// Takes out what `is_shell`, and says how many there were.
+    pub(crate) fn clear_shells(&self, is_shell: impl FnMut(&W) -> bool) -> u64 {
+        let cleared = self.aside.clear(&self.line, self.in_line(), &self.notice, is_shell);
+        self.taken_by_others.fetch_add(cleared, Ordering::AcqRel);
+        cleared
+    }
+
+    /// A task has ended in the line, and left its shell there.
+    pub(crate) fn shell_left(&self) {
+        self.shells.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// A shell was taken out of the line.
+    pub(crate) fn shell_taken(&self) {
+        self.shells.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Whether there may be so many shells that it is worth going through all that wait.
+    pub(crate) fn has_many_shells(&self) -> bool {
+        let shells = self.shells.load(Ordering::Acquire);
+        0 < shells && self.door.len_max() / CLEARED_EACH_MAX <= shells
+    }
+
+    /// The tasks that wait, as an autoscaler sees them: without shells.
+    pub(crate) fn waiting(&self, now: Timestamp) -> Spread {
+        let with_shells = self.newest(self.queued(), now);
+        let shells = self.shells.load(Ordering::Acquire);
+        // The oldest may be a shell. Nobody knows, so nobody is told to have waited for less.
+        Spread { queued: with_shells.queued.saturating_sub(shells), ..with_shells }
     }
 
     /// The newest `count` tasks that wait, as the roster sees them.
@@ -294,6 +332,22 @@ mod tests {
         assert_eq!(floor.hands(4), 1);
         floor.notice.raise(SHARED);
         assert_eq!(floor.hands(4), 4);
+    }
+
+    /// With so many shells, whether it is worth going through all that may wait.
+    fn check_worth(len_max: u64, shells: u64, worth: bool) {
+        let floor: Floor<()> = Floor::new(Line::new(len_max, None), len_max);
+        (0..shells).for_each(|_| floor.shell_left());
+        assert_eq!(floor.has_many_shells(), worth, "{shells} of {len_max}");
+    }
+
+    #[test]
+    fn to_clear_is_worth_it_where_one_in_so_many_is_a_shell() {
+        check_worth(2, 0, false);
+        check_worth(2, 1, true);
+        check_worth(64, 1, true);
+        check_worth(640, 9, false);
+        check_worth(640, 10, true);
     }
 
     #[test]

@@ -69,6 +69,38 @@ impl<T: Send> Line<T> {
         }
     }
 
+    /// The same, whether the line is held or not. For whoever has the lock of the aside.
+    pub(crate) fn pop_held(&self, hand: &mut Option<T>) -> bool {
+        match self {
+            Self::Fifo(line) => line.pop_held(hand),
+            Self::Ordered(_) => self.pop(hand),
+        }
+    }
+
+    /// Lets nobody take but by `pop_held`, and says whether this line can be held.
+    pub(crate) fn hold(&self) -> bool {
+        match self {
+            Self::Fifo(line) => {
+                line.hold();
+                true
+            }
+            Self::Ordered(_) => false,
+        }
+    }
+
+    /// Lets everybody take again.
+    pub(crate) fn release(&self) {
+        if let Self::Fifo(line) = self
+            && line.is_held()
+        {
+            line.release();
+        }
+    }
+
+    pub(crate) fn is_held(&self) -> bool {
+        matches!(self, Self::Fifo(line) if line.is_held())
+    }
+
     /// How many wait, where so many were let in as `admitted` says when it is asked.
     pub(crate) fn len(&self, admitted: impl FnOnce() -> u64) -> u64 {
         match self {

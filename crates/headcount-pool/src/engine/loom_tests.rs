@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use headcount_core::roster::{RosterConfig, WorkerId};
 use headcount_core::{Name, Staffing};
-use loom::sync::atomic::{AtomicU32, Ordering};
+use loom::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use loom::thread;
 
 use super::desk::Standing;
@@ -40,6 +40,25 @@ struct Model {
     live: AtomicU32,
 }
 
+/// What a task is, where it can end in the line.
+#[derive(Debug)]
+struct Ends {
+    ended: AtomicBool,
+}
+
+impl Ends {
+    /// It ends, and leaves its shell.
+    fn end(&self, engine: &Arc<Engine<Model>>) {
+        engine.floor.shell_left();
+        self.ended.store(true, Ordering::Release);
+        engine.shell_was_left();
+    }
+
+    fn take(&self) -> bool {
+        self.ended.load(Ordering::Acquire) && self.ended.swap(false, Ordering::AcqRel)
+    }
+}
+
 /// Tasks that ran.
 #[derive(Debug, Default)]
 struct Ran {
@@ -50,7 +69,7 @@ struct Ran {
 
 impl Kind for Model {
     type Plan = ();
-    type Work = ();
+    type Work = Option<Arc<Ends>>;
     type Bed = Parker;
     type Hand = ();
     type Turn = ();
@@ -83,7 +102,7 @@ impl Kind for Model {
 
     fn bury((): ()) {}
 
-    fn run_here(engine: &Arc<Engine<Self>>, (): ()) {
+    fn run_here(engine: &Arc<Engine<Self>>, _work: Self::Work) {
         engine.kind.count();
     }
 
@@ -91,24 +110,28 @@ impl Kind for Model {
         Poll::Ready(())
     }
 
-    async fn run_inside(engine: &Arc<Engine<Self>>, (): (), (): ()) {
+    async fn run_inside(engine: &Arc<Engine<Self>>, _work: Self::Work, (): ()) {
         engine.kind.count();
     }
 
-    fn strand(engine: &Arc<Engine<Self>>, (): ()) {
-        Self::run_here(engine, ());
+    fn strand(engine: &Arc<Engine<Self>>, work: Self::Work) {
+        Self::run_here(engine, work);
     }
 
-    fn give_up((): &mut (), _fate: Fate) -> bool {
+    fn give_up(_work: &mut Self::Work, _fate: Fate) -> bool {
         true
     }
 
-    fn hand_back((): &mut ()) -> bool {
+    fn hand_back(_work: &mut Self::Work) -> bool {
         true
     }
 
-    fn class((): &()) -> Option<Name> {
+    fn class(_work: &Self::Work) -> Option<Name> {
         None
+    }
+
+    fn take_shell(work: &Self::Work) -> bool {
+        work.as_ref().is_some_and(|ends| ends.take())
     }
 }
 
@@ -248,7 +271,7 @@ fn engine(shape: Shape) -> Engine<Model> {
 fn submit(engine: &Arc<Engine<Model>>) -> bool {
     match engine.enter() {
         Ok(number) => {
-            engine.put(number, ());
+            engine.put(number, None);
             true
         }
         Err(Shut::Closed) => false,
@@ -355,7 +378,7 @@ fn wait_for_room(engine: &Arc<Engine<Model>>) -> u64 {
 fn whoever_waits_for_room_gets_the_place_that_a_worker_makes() {
     check_unaided(Shape { queue_len_max: 1, ..ONE }, |engine| {
         for _ in 0..2 {
-            engine.put(wait_for_room(engine), ());
+            engine.put(wait_for_room(engine), None);
         }
         2
     });
@@ -369,7 +392,7 @@ fn whoever_waits_for_room_gets_the_place_though_the_worker_stays_at_its_task() {
         assert!(submit(engine));
         let number = wait_for_room(engine);
         engine.kind.stay(false);
-        engine.put(number, ());
+        engine.put(number, None);
         2
     });
 }
@@ -383,7 +406,7 @@ fn whoever_waits_for_room_is_released_when_the_pool_closes() {
             let engine = Arc::clone(engine);
             move || match engine.admit(Bid::new(Overflow::Wait)) {
                 Ok(Admission::Enter(number)) => {
-                    engine.put(number, ());
+                    engine.put(number, None);
                     1
                 }
                 _ => 0,
@@ -391,6 +414,25 @@ fn whoever_waits_for_room_is_released_when_the_pool_closes() {
         });
         engine.close();
         1 + other.join().expect("no panic")
+    });
+}
+
+/// No worker comes, so only whoever ends the task can call it, or it sees the shell by itself.
+#[test]
+fn whoever_waits_for_room_gets_the_place_of_a_task_that_ends_in_the_line() {
+    check(Shape { queue_len_max: 1, ..ONE }, |engine| {
+        engine.visit(0, |desk, _, _| desk.paused = true);
+        let task = Arc::new(Ends { ended: AtomicBool::new(false) });
+        let number = engine.enter().expect("nothing waits");
+        engine.put(number, Some(Arc::clone(&task)));
+        let other = thread::spawn({
+            let engine = Arc::clone(engine);
+            move || task.end(&engine)
+        });
+        engine.put(wait_for_room(engine), None);
+        other.join().expect("no panic");
+        // Unless it was cleared out, a worker has taken it before it heard of the pause.
+        2 - u32::try_from(engine.floor.taken_by_others()).expect("one at most")
     });
 }
 

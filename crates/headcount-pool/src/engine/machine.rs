@@ -243,15 +243,21 @@ impl<K: Kind> Engine<K> {
         }
     }
 
-    /// Asks for a place in the line, counting anew what was taken where it seems full.
+    /// Asks for a place in the line. Where that seems full it counts anew what was taken, and where
+    /// it is full it clears shells out.
     pub(crate) fn enter(self: &Arc<Self>) -> Result<u64, Shut> {
         match self.floor.door.enter() {
-            Err(Shut::Full) => {
-                self.count_taken();
-                self.floor.door.enter()
-            }
+            Err(Shut::Full) => match self.enter_counted() {
+                Err(Shut::Full) if self.clear_shells() => self.enter_counted(),
+                answer => answer,
+            },
             answer => answer,
         }
+    }
+
+    fn enter_counted(self: &Arc<Self>) -> Result<u64, Shut> {
+        self.count_taken();
+        self.floor.door.enter()
     }
 
     /// Counts anew what was taken, so that the door knows how much room there is.
@@ -420,7 +426,7 @@ impl<K: Kind> Engine<K> {
         });
     }
 
-    /// Tells whoever waits for a task that it does not run, and counts it.
+    /// Tells whoever waits for a task that was taken out that it does not run, and counts it.
     pub(crate) fn abandon(&self, mut work: K::Work, fate: Fate) {
         let class = K::class(&work);
         if K::give_up(&mut work, fate) {
@@ -428,6 +434,8 @@ impl<K: Kind> Engine<K> {
             if fate == Fate::Dropped {
                 self.dropped(class);
             }
+        } else {
+            K::take_shell(&work);
         }
         drop_quietly(work);
     }

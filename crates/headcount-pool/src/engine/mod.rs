@@ -21,6 +21,7 @@ mod pace;
 mod patience;
 mod porter;
 mod ring;
+mod shells;
 mod staff;
 mod stamps;
 mod tally;
@@ -126,4 +127,8 @@ pub trait Kind: Debug + Sized + Send + Sync + 'static {
 
     /// The class of a task, if it has one.
     fn class(work: &Self::Work) -> Option<Name>;
+
+    /// Whether a task has ended in the line. If so, it is not counted as a shell any more: whoever
+    /// asks takes it out.
+    fn take_shell(work: &Self::Work) -> bool;
 }

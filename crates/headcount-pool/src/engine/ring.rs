@@ -10,7 +10,8 @@
 //! 1. A place is written only by whoever was given its number, once, and only while its turn says
 //!    free in this lap. The door gives each number once; `put` waits for the turn.
 //! 2. A place is read only by whoever moved the head past it, once, and only while its turn says
-//!    taken up in this lap. Of those who see that, one moves the head: it only ever goes up.
+//!    taken up in this lap. Of those who see that, one moves the head: it only ever goes up. A ring
+//!    that is held has a mark in its head, so that whoever has read it without cannot move it.
 //! 3. Each hands the place to the other by writing the turn last, with release, and the other reads
 //!    it first, with acquire. So writing and reading never overlap, and the one sees what the other
 //!    did.
@@ -19,6 +20,9 @@
 //! that nobody has any more. To write it is to wait for it, as the door is one atomic step and the
 //! fence behind the line another, and neither is done before what was written is. So each submitter
 //! asks for a place some tasks before it is written (decision 0028).
+//!
+//! A ring can be *held*: with the mark its head is a number that no task ever has, so whoever takes
+//! in the usual way finds nothing. Whoever holds it takes in another.
 
 #![allow(unsafe_code)]
 
@@ -33,6 +37,8 @@ use crate::sync::yield_now;
 /// So many tasks before its turn a place is asked for. Fewer come too late for one producer, many
 /// more are taken away again by others.
 const AHEAD: u64 = 6;
+/// The mark in the head of a ring that is held. Twice of it is a turn, and fits into a word.
+const HELD: u64 = 1 << 62;
 
 /// Tasks that wait, by number.
 pub(crate) struct Ring<T> {
@@ -101,9 +107,40 @@ impl<T> Ring<T> {
         }
     }
 
+    /// The same, whether the ring is held or not. For one at a time.
+    pub(crate) fn pop_held(&self, hand: &mut Option<T>) -> bool {
+        loop {
+            let head = self.head.load(Ordering::Relaxed);
+            let (place, free) = self.place(head & !HELD);
+            if place.turn.load(Ordering::Acquire) == free + 1 {
+                let order = Ordering::Relaxed;
+                if self.head.compare_exchange(head, head + 1, order, order).is_ok() {
+                    *hand = Some(take(place, free));
+                    return true;
+                }
+            } else if self.head.load(Ordering::Relaxed) == head {
+                return false;
+            }
+        }
+    }
+
+    /// From here on nobody takes anything in the usual way.
+    pub(crate) fn hold(&self) {
+        self.head.fetch_or(HELD, Ordering::AcqRel);
+    }
+
+    /// From here on everybody does again.
+    pub(crate) fn release(&self) {
+        self.head.fetch_and(!HELD, Ordering::AcqRel);
+    }
+
+    pub(crate) fn is_held(&self) -> bool {
+        self.head.load(Ordering::Acquire) & HELD != 0
+    }
+
     /// How many were ever taken.
     pub(crate) fn taken(&self) -> u64 {
-        self.head.load(Ordering::Acquire)
+        self.head.load(Ordering::Acquire) & !HELD
     }
 
     /// The place of a number, and its turn while it is free for it.
@@ -157,7 +194,7 @@ fn places<T>(len: usize) -> Box<[Place<T>]> {
 
 impl<T> Drop for Ring<T> {
     fn drop(&mut self) {
-        while self.pop(&mut None) {}
+        while self.pop_held(&mut None) {}
     }
 }
 

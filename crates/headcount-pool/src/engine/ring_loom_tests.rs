@@ -70,6 +70,34 @@ fn a_place_is_not_used_again_while_another_takes_what_is_in_it() {
     check(1, &[&[0, 1]], 1);
 }
 
+/// Whoever holds the ring takes two, or what another has left of them. As long as it is held the
+/// other takes none of those behind.
+#[test]
+fn nobody_else_takes_from_a_ring_that_is_held() {
+    loom::model(|| {
+        let ring = Arc::new(Tasks::new(4));
+        (0..3).for_each(|number| ring.put(number, number.into()));
+        let other = thread::spawn({
+            let ring = Arc::clone(&ring);
+            move || (look(&ring, 1), ring.taken())
+        });
+        ring.hold();
+        let mut held = Vec::new();
+        let mut hand = None;
+        while held.len() < 2 && ring.pop_held(&mut hand) {
+            held.extend(hand.take().map(|task| *task));
+        }
+        let (there, taken) = other.join().expect("no panic");
+        assert!(taken <= 3, "the mark is not counted: {taken}");
+        assert!(there.is_empty() || there == [0], "in between: {there:?} and {held:?}");
+        ring.release();
+        let mut all = [there, held, look(&ring, 3)].concat();
+        assert!(all.is_sorted(), "first in, first out: {all:?}");
+        all.dedup();
+        assert_eq!(all, [0, 1, 2]);
+    });
+}
+
 #[test]
 fn what_is_left_is_dropped_with_the_ring() {
     loom::model(|| {

@@ -147,6 +147,10 @@ impl<K: Kind> Engine<K> {
             ((!served).then_some(ticket), left)
         });
         drop(left);
+        if ticket.is_some() {
+            // Whoever leaves a shell from here on does it; this is for those before.
+            self.clear_shells();
+        }
         ticket
     }
 

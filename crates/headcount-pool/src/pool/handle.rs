@@ -103,7 +103,7 @@ impl<K: Kind> PoolHandle<K> {
         let mut desk = engine.desk();
         let totals = engine.tally.totals();
         let in_hand = desk.staff.in_hand();
-        let waiting = engine.floor.newest(engine.floor.queued(), now);
+        let waiting = engine.floor.waiting(now);
         let refused = engine.refused.load(Ordering::Relaxed);
         let accepted = engine.floor.door.admitted() + engine.ran_beside.load(Ordering::Relaxed);
         PoolSnapshot {
@@ -244,7 +244,13 @@ impl<K: Kind> PoolHandle<K> {
         let counter = self.engine.counter(0);
         let unrun: Vec<_> = left
             .into_iter()
-            .filter_map(|mut work| K::hand_back(&mut work).then_some(work))
+            .filter_map(|mut work| {
+                let lives = K::hand_back(&mut work);
+                if !lives {
+                    K::take_shell(&work);
+                }
+                lives.then_some(work)
+            })
             .inspect(|_| counter.ended(Fate::Returned))
             .map(Unrun::new)
             .collect();

@@ -224,6 +224,10 @@ impl Kind for Tasks {
     fn class(work: &TaskWork) -> Option<Name> {
         work.class()
     }
+
+    fn take_shell(work: &TaskWork) -> bool {
+        work.take_shell()
+    }
 }
 
 /// Where a parked worker sleeps.

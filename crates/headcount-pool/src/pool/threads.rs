@@ -193,6 +193,10 @@ impl Kind for Threads {
     fn class(work: &SmallWork) -> Option<Name> {
         work.class()
     }
+
+    fn take_shell(work: &SmallWork) -> bool {
+        work.take_shell()
+    }
 }
 
 /// Where a parked thread sleeps.

@@ -69,6 +69,18 @@ impl<K: Kind> Home for Engine<K> {
         self.ended_unrun(fate);
     }
 
+    fn shell_left(&self) {
+        self.floor.shell_left();
+    }
+
+    fn shell_taken(&self) {
+        self.floor.shell_taken();
+    }
+
+    fn shell_was_left(self: Arc<Self>) {
+        Engine::shell_was_left(&self);
+    }
+
     #[cfg(feature = "tokio")]
     fn beside(self: Arc<Self>) -> Box<dyn Send + Sync> {
         Box::new(Engine::beside(&self))

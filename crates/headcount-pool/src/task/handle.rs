@@ -122,8 +122,10 @@ impl<T> TaskHandle<T> {
     /// Stops the task if it has not begun, and asks it to stop if it has: an async task is dropped
     /// at its next await, a closure sees [`is_cancelled`](crate::is_cancelled).
     ///
-    /// What a task holds that has not begun is let go of at once. Its place in the line is free
-    /// when a worker comes to it: until then it counts as waiting, for a full line too.
+    /// What a task holds that has not begun is let go of at once, and a snapshot does not count it
+    /// as waiting any more. Where the line is full and one in 64 of those in it has ended there,
+    /// whoever wants a place gets theirs. Before that, and in a line for more than 65,536, a place
+    /// is free when a worker comes to it.
     pub fn cancel(&self) {
         self.pledge.cancel();
     }

@@ -7,7 +7,7 @@ use headcount_core::{Name, Timestamp};
 use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::thread;
 
-use super::promise::{Pledge, Promise};
+use super::promise::{Pledge, Promise, Runner};
 use super::terms::{Home, Terms};
 use super::{CancelToken, TaskError};
 use crate::engine::{Deadline, Fate};
@@ -16,6 +16,8 @@ use crate::park::Parker;
 /// Counts tasks that ended without a worker.
 struct Books {
     cancelled: AtomicU32,
+    /// Those that ended in the line, as far as nobody has taken them out.
+    shells: AtomicU32,
 }
 
 impl Home for Books {
@@ -31,6 +33,16 @@ impl Home for Books {
         assert_eq!(fate, Fate::Cancelled);
         self.cancelled.fetch_add(1, Ordering::AcqRel);
     }
+
+    fn shell_left(&self) {
+        self.shells.fetch_add(1, Ordering::AcqRel);
+    }
+
+    fn shell_taken(&self) {
+        assert_ne!(self.shells.fetch_sub(1, Ordering::AcqRel), 0, "it was not counted");
+    }
+
+    fn shell_was_left(self: Arc<Self>) {}
 
     #[cfg(feature = "tokio")]
     fn beside(self: Arc<Self>) -> Box<dyn Send + Sync> {
@@ -55,20 +67,20 @@ fn join<T>(pledge: &dyn Pledge<T>) -> Result<T, TaskError> {
     }
 }
 
-/// A worker runs the task while another cancels it and a third waits: it is counted once, and who
-/// waits hears what happened.
+/// A worker runs the task while another cancels it and a third waits: it is counted once, who waits
+/// hears what happened, and the worker has taken out what is left.
 fn check(cancel: impl Fn(&CancelToken, &dyn Pledge<u32>) + Copy + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = builder.preemption_bound.or(Some(3));
     builder.check(move || {
-        let books = Arc::new(Books { cancelled: AtomicU32::new(0) });
+        let books = Arc::new(Books { cancelled: AtomicU32::new(0), shells: AtomicU32::new(0) });
         let token = CancelToken::new();
         let terms = Terms::new(None, None, None, Some(token.clone()));
         let home: Arc<dyn Home> = Arc::clone(&books) as _;
         let promise = Arc::new(Promise::of_closure(home, Some(Box::new(terms)), None, || 7));
         let worker = thread::spawn({
             let promise = Arc::clone(&promise);
-            move || promise.run_now(Timestamp::ORIGIN)
+            move || promise.run_now(Timestamp::ORIGIN, Runner::TookIt)
         });
         let canceller = thread::spawn({
             let promise = Arc::clone(&promise);
@@ -81,6 +93,7 @@ fn check(cancel: impl Fn(&CancelToken, &dyn Pledge<u32>) + Copy + Send + Sync + 
         let ran = worker.join().expect("no panic");
         canceller.join().expect("no panic");
         let cancelled = books.cancelled.load(Ordering::Acquire);
+        assert_eq!(books.shells.load(Ordering::Acquire), 0, "a shell is left");
         match ran {
             Some(fate) => assert_eq!((fate, outcome, cancelled), (Fate::Ran, Ok(7), 0)),
             None => assert_eq!((outcome, cancelled), (Err(TaskError::Cancelled), 1)),

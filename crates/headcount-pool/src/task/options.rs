@@ -93,7 +93,7 @@ impl TaskOptions {
     /// It is dropped if it has not begun within this, counted from the call; an event says so. If
     /// it has not even been taken in by then, because there was no room, it is
     /// [handed back](crate::Refusal::TimedOut) instead, and counted as refused. Its place in the
-    /// line is free when a worker comes to it.
+    /// line is then as free as that of a task that was [cancelled](crate::TaskHandle::cancel).
     pub fn wait_max(mut self, wait_max: Duration) -> Self {
         self.wait_max = Some(wait_max);
         self

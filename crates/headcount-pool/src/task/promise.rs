@@ -42,6 +42,8 @@ pub(crate) struct Promise<F, T> {
     stopped: AtomicBool,
     /// Whether its pool has handed it back, and counted it so. Under the lock, too; here it fits.
     off_the_books: AtomicBool,
+    /// Whether it has ended in the line, and nobody has taken its shell out.
+    shell: AtomicBool,
     /// `None`: nothing special was agreed on.
     terms: Option<Box<Terms>>,
     home: Arc<dyn Home>,
@@ -64,6 +66,7 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
             done: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             off_the_books: AtomicBool::new(false),
+            shell: AtomicBool::new(false),
             terms,
             home,
             help: None,
@@ -192,6 +195,36 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
 
     /// It will not run. False: it has begun, or somebody has counted it.
     pub(crate) fn give_up(&self, fate: Fate) -> bool {
+        self.give_up_and(fate, || ())
+    }
+
+    /// It ends where it waits, in the line, and leaves its shell there. False: as above.
+    fn leave_shell(&self, fate: Fate) -> bool {
+        let left = self.give_up_and(fate, || {
+            // In this order, so that nobody takes out what has not been counted.
+            self.home.shell_left();
+            self.shell.store(true, Ordering::Release);
+        });
+        if left {
+            self.home.ended(fate);
+            Arc::clone(&self.home).shell_was_left();
+        }
+        left
+    }
+
+    /// Whether it has ended in the line, for whoever takes it out: from here on its shell is not
+    /// counted any more.
+    pub(crate) fn take_shell(&self) -> bool {
+        // A look first: most that are asked are none, and are not to be written to.
+        let shell = self.shell.load(Ordering::Acquire) && self.shell.swap(false, Ordering::AcqRel);
+        if shell {
+            self.home.shell_taken();
+        }
+        shell
+    }
+
+    /// Ends it, if it still waits. Where that counts `then` is done, under the lock.
+    fn give_up_and(&self, fate: Fate, then: impl FnOnce()) -> bool {
         let error = match fate {
             Fate::Expired => TaskError::Expired,
             Fate::Dropped => TaskError::Dropped,
@@ -203,7 +236,12 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
             if !state.is_waiting() {
                 return false;
             }
-            (self.end(&mut state, Err(error)), !self.off_the_books.load(Ordering::Relaxed))
+            let counts = !self.off_the_books.load(Ordering::Relaxed);
+            if counts {
+                // Before its end: whoever sees that finds this done.
+                then();
+            }
+            (self.end(&mut state, Err(error)), counts)
         };
         if counts && fate == Fate::Expired {
             self.home.expired(self.class());
@@ -281,9 +319,8 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
     }
 
     fn cancel(&self) {
-        match self.give_up(Fate::Cancelled) {
-            true => self.home.ended(Fate::Cancelled),
-            false => self.stop(),
+        if !self.leave_shell(Fate::Cancelled) {
+            self.stop();
         }
     }
 }
@@ -301,10 +338,15 @@ impl<F: FnOnce() -> T + Send + 'static, T: Send + 'static> Promise<F, T> {
     }
 
     /// Runs the closure, if it still waits. `None`: somebody else has counted it.
-    pub(crate) fn run_now(self: Arc<Self>, now: Timestamp) -> Option<Fate> {
+    pub(crate) fn run_now(self: Arc<Self>, now: Timestamp, runner: Runner) -> Option<Fate> {
         let task = match self.begin(now) {
             Ok(task) => task,
-            Err(fate) => return fate,
+            Err(fate) => {
+                if runner == Runner::TookIt {
+                    self.take_shell();
+                }
+                return fate;
+            }
         };
         // One that runs inside another, because that one waits for it, fails for itself alone.
         let outer_failed = take_failure();
@@ -321,12 +363,21 @@ impl<F: FnOnce() -> T + Send + 'static, T: Send + 'static> Promise<F, T> {
     }
 
     fn run_for_joiner(self: &Arc<Self>) -> bool {
-        let fate = Arc::clone(self).run_now(self.home.now());
+        let fate = Arc::clone(self).run_now(self.home.now(), Runner::WaitsForIt);
         if let Some(fate) = fate {
             self.home.ended(fate);
         }
         fate.is_some()
     }
+}
+
+/// Who runs a closure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Runner {
+    /// Whoever took it out of the line.
+    TookIt,
+    /// Somebody who waits for it; what is left of it stays in the line.
+    WaitsForIt,
 }
 
 /// How somebody waits for a task.
@@ -410,8 +461,8 @@ impl<F: Send + 'static, T: Send + 'static> Stoppable for Promise<F, T> {
 
 impl<F: Send + 'static, T: Send + 'static> Deadline for Promise<F, T> {
     fn passed(&self, now: Timestamp) {
-        if self.expires_at().is_some_and(|at| at <= now) && self.give_up(Fate::Expired) {
-            self.home.ended(Fate::Expired);
+        if self.expires_at().is_some_and(|at| at <= now) {
+            self.leave_shell(Fate::Expired);
         }
         if let Some(ended) = self.run_out(now) {
             Self::tell_run_out(ended);

@@ -63,6 +63,14 @@ impl TaskWork {
             Self::Promised(job) => job.class(),
         }
     }
+
+    /// Whether it has ended in the line, for whoever takes it out.
+    pub(crate) fn take_shell(&self) -> bool {
+        match self {
+            Self::Plain(_) => false,
+            Self::Promised(job) => job.take_shell(),
+        }
+    }
 }
 
 impl fmt::Debug for TaskWork {
@@ -74,8 +82,8 @@ impl fmt::Debug for TaskWork {
 /// The promise of a future, whatever that is.
 #[doc(hidden)]
 pub trait Job: Send + Sync {
-    /// Takes the future out, to run it. `Err`: how it ended before, if this has just been found
-    /// out.
+    /// Takes the future out, to run it, for whoever took this out of the line. `Err`: how it ended
+    /// before, if this has just been found out.
     fn begin(self: Arc<Self>, now: Timestamp) -> Result<Body<Fate>, Option<Fate>>;
 
     /// It will not run. False: it has begun, or somebody has counted it.
@@ -86,6 +94,9 @@ pub trait Job: Send + Sync {
 
     /// The class that its submitter gave it.
     fn class(&self) -> Option<Name>;
+
+    /// Whether it has ended in the line, for whoever takes it out.
+    fn take_shell(&self) -> bool;
 }
 
 impl<F: Future<Output = T> + Send + 'static, T: Send + 'static> Promise<F, T> {
@@ -98,12 +109,22 @@ impl<F: Future<Output = T> + Send + 'static, T: Send + 'static> Promise<F, T> {
     ) -> Self {
         Self::new(home, terms, herald, task).helped_by(run_beside)
     }
+
+    /// The future, ready to be polled. `Err`: as above.
+    fn body(self: Arc<Self>, now: Timestamp) -> Result<Body<Fate>, (Arc<Self>, Option<Fate>)> {
+        match Promise::begin(&self, now) {
+            Ok(task) => Ok(Box::pin(keep(Kept(Some(self)), task))),
+            Err(fate) => Err((self, fate)),
+        }
+    }
 }
 
 impl<F: Future<Output = T> + Send + 'static, T: Send + 'static> Job for Promise<F, T> {
     fn begin(self: Arc<Self>, now: Timestamp) -> Result<Body<Fate>, Option<Fate>> {
-        let task = Promise::begin(&self, now)?;
-        Ok(Box::pin(keep(Kept(Some(self)), task)))
+        self.body(now).map_err(|(promise, fate)| {
+            Promise::take_shell(&promise);
+            fate
+        })
     }
 
     fn give_up(&self, fate: Fate) -> bool {
@@ -116,6 +137,10 @@ impl<F: Future<Output = T> + Send + 'static, T: Send + 'static> Job for Promise<
 
     fn class(&self) -> Option<Name> {
         Promise::class(self)
+    }
+
+    fn take_shell(&self) -> bool {
+        Promise::take_shell(self)
     }
 }
 
@@ -182,7 +207,11 @@ impl Run {
             TaskWork::Plain(body) => RunBody::Plain(body),
             TaskWork::Promised(job) => RunBody::Promised(job.begin(now)?),
         };
-        Ok(Self { body, class, failed: false, lends: Lends::default() })
+        Ok(Self::of(body, class))
+    }
+
+    fn of(body: RunBody, class: Option<Name>) -> Self {
+        Self { body, class, failed: false, lends: Lends::default() }
     }
 
     pub(crate) fn class(&self) -> Option<Name> {
@@ -243,7 +272,12 @@ pub(crate) struct Aside {
 impl Aside {
     /// Begins what waited. `None`: there was nothing left to run, and it has been counted.
     pub(crate) fn begin(home: Arc<dyn Home>, work: TaskWork) -> Option<Self> {
-        match Run::begin(work, home.now()) {
+        let begun = Run::begin(work, home.now());
+        Self::begun(home, begun)
+    }
+
+    fn begun(home: Arc<dyn Home>, begun: Result<Run, Option<Fate>>) -> Option<Self> {
+        match begun {
             Ok(run) => {
                 let beside = Arc::clone(&home).beside();
                 Some(Self { run: Some(run), home, beside, place: None, lends: Lends::default() })
@@ -363,9 +397,13 @@ impl<F: Future<Output = T> + Send + 'static, T: Send + 'static> Guest for Promis
     fn begin_in(self: Arc<Self>, place: LentPlace) -> Result<(), LentPlace> {
         let Ok(runtime) = Handle::try_current() else { return Err(place) };
         let home = Arc::clone(self.home());
-        let Some(mut aside) = Aside::begin(home, TaskWork::Promised(self)) else {
-            return Err(place);
+        let class = self.class();
+        // Where it has ended meanwhile its shell stays in the line, for whoever takes that out.
+        let begun = match self.body(home.now()) {
+            Ok(body) => Ok(Run::of(RunBody::Promised(body), class)),
+            Err((_, fate)) => Err(fate),
         };
+        let Some(mut aside) = Aside::begun(home, begun) else { return Err(place) };
         aside.place = Some(place);
         drop(runtime.spawn(aside));
         Ok(())

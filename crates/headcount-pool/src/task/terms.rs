@@ -1,8 +1,6 @@
 //! What was agreed on about a task, and the pool that keeps to it.
 
-#[cfg(feature = "tokio")]
-use std::sync::Arc;
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use headcount_core::{Name, Timestamp};
@@ -20,6 +18,16 @@ pub(crate) trait Home: Send + Sync {
 
     /// A task ended without a worker having counted it.
     fn ended(&self, fate: Fate);
+
+    /// A task has ended in the line. Its shell is counted until it is taken out. Told under the
+    /// task's lock.
+    fn shell_left(&self);
+
+    /// Somebody has taken a shell out of the line that was counted.
+    fn shell_taken(&self);
+
+    /// A shell was counted, and its place may be wanted. Told without a lock.
+    fn shell_was_left(self: Arc<Self>);
 
     /// A task runs beside the workers until what this returns is dropped.
     #[cfg(feature = "tokio")]

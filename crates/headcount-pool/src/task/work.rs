@@ -8,7 +8,7 @@ use std::sync::Arc;
 use headcount_core::{Name, Timestamp};
 use smallbox::{SmallBox, smallbox};
 
-use super::promise::Promise;
+use super::promise::{Promise, Runner};
 use crate::engine::Fate;
 
 /// What a worker does with a task.
@@ -29,6 +29,11 @@ pub trait Work: Send {
 
     /// The class that its submitter gave it.
     fn class(&self) -> Option<Name>;
+
+    /// Whether it has ended in the line, for whoever takes it out.
+    fn take_shell(&self) -> bool {
+        false
+    }
 }
 
 /// So many words of a closure lie in the line.
@@ -82,7 +87,7 @@ impl<F, T> Promised<F, T> {
 
 impl<F: FnOnce() -> T + Send + 'static, T: Send + 'static> Work for Promised<F, T> {
     fn run(&mut self, now: Timestamp) -> Option<Fate> {
-        self.0.take()?.run_now(now)
+        self.0.take()?.run_now(now, Runner::TookIt)
     }
 
     fn abandon(&mut self, fate: Fate) -> bool {
@@ -95,5 +100,9 @@ impl<F: FnOnce() -> T + Send + 'static, T: Send + 'static> Work for Promised<F, 
 
     fn class(&self) -> Option<Name> {
         self.0.as_ref()?.class()
+    }
+
+    fn take_shell(&self) -> bool {
+        self.0.as_ref().is_some_and(|promise| promise.take_shell())
     }
 }

@@ -57,6 +57,8 @@
 //! |  |  | `spawn_all_waits_for_room_and_runs_everything` |
 //! |  |  | `submit_all_waits_for_room_and_returns_every_result_in_order` |
 //! |  |  | `a_submitter_gets_the_place_of_a_task_that_was_just_taken` |
+//! |  |  | `a_submitter_that_waits_gets_the_place_of_a_task_that_ends_in_the_line` |
+//! |  |  | `an_async_submitter_that_waits_is_called_when_a_task_ends_in_the_line` |
 //! |  | tasks | `whoever_waits_for_room_gets_the_task_back_when_the_runtime_goes`* |
 //! | 6 | | *a panic leaves counts or waiters wrong* |
 //! |  | both | `a_task_that_panics_hurts_nobody_and_is_counted` |
@@ -93,6 +95,7 @@
 //! |  |  | `the_idle_clock_begins_when_a_worker_parks` |
 //! | 12 | | *counts that drift* |
 //! |  | both | `counts_do_not_drift_over_many_resizes_and_expiries` |
+//! |  |  | `whoever_submits_and_cancels_leaves_every_count_right` |
 //! | 13 | | *a wait that runs other tasks* |
 //! |  | threads | `whoever_waits_runs_no_other_task_than_the_one_it_waits_for` |
 //! |  |  | `a_failure_is_put_down_to_the_task_that_reported_it` |
@@ -125,6 +128,7 @@
 //! |  |  | `tasks_that_were_polled_once_run_in_turn`* |
 //! | 18 | | *idle counted as load* |
 //! |  | both | `a_pool_at_rest_has_no_load` |
+//! |  |  | `tasks_that_ended_in_the_line_leave_their_places_to_others` |
 //! |  |  | `busy_parked_queued_and_the_oldest_wait_are_as_they_are` |
 //! | 19 | | *clocks that wrap* |
 //! |  | both | `the_longest_spans_of_time_do_not_overflow` |

@@ -149,9 +149,9 @@ fn counters_add_up_over_every_way_a_task_can_end() {
     pool.spawn(at(&gate)).expect("open");
     gate.wait_for(1);
     let waiting: Vec<_> = (0..4).map(|_| pool.submit(does(|| ())).expect("open")).collect();
-    waiting[0].cancel();
     drop(pool.try_spawn(does(|| ())).expect_err("four wait"));
-    // One at the gate, one cancelled that still stands in the line, three that wait.
+    waiting[0].cancel();
+    // One at the gate, one cancelled whose shell still stands in the line, three that wait.
     let counters = pool.snapshot().counters;
     assert_eq!((counters.submitted, counters.rejected, counters.completed), (9, 1, 3));
     assert_eq!(counters.started, 4, "the cancelled one has not begun, the one at the gate has");

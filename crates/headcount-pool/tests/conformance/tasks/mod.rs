@@ -27,6 +27,9 @@ mod arrivals;
 #[path = "../waiting.rs"]
 mod waiting;
 
+#[path = "../shells.rs"]
+mod shells;
+
 #[path = "../failures.rs"]
 mod failures;
 
