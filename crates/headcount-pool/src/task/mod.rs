@@ -3,7 +3,9 @@
 mod context;
 mod error;
 mod handle;
-#[cfg(feature = "tokio")]
+// Its models are compiled without tokio, which cannot be.
+#[cfg(any(feature = "tokio", all(test, loom)))]
+#[cfg_attr(not(feature = "tokio"), allow(unreachable_pub))]
 mod lent;
 mod nested;
 mod nudge;
@@ -19,6 +21,10 @@ mod work;
 #[cfg(all(test, loom))]
 #[path = "loom_tests.rs"]
 mod loom;
+
+#[cfg(all(test, loom))]
+#[path = "lent_loom_tests.rs"]
+mod lent_loom;
 
 pub use context::{is_cancelled, report_failure};
 pub use error::{Refusal, SubmitError, TaskError};
