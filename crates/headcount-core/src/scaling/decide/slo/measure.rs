@@ -1,5 +1,6 @@
 //! What one window measured, and how it compares with another.
 
+use super::kinds::Kinds;
 use crate::scaling::notes::{Noted, Notes, NotesReader};
 
 /// The share of a window for which work must wait at the limit before the limit is what holds it.
@@ -123,7 +124,18 @@ impl Measure {
 
     /// How surely `other` took longer: the difference of the means in standard errors.
     pub(super) fn z_score(&self, other: &Self) -> f64 {
-        (other.log_mean - self.log_mean) / self.error(other)
+        self.shift(other) / self.error(other)
+    }
+
+    /// How much higher the logarithms of `other` are than ours; of short tasks beside long ones,
+    /// how much higher they would be if as many of them were long.
+    fn shift(&self, other: &Self) -> f64 {
+        let rise = other.log_mean - self.log_mean;
+        // By the one that saw more of them. It may have seen the short ones only.
+        let by_count = if self.count < other.count { [other, self] } else { [self, other] };
+        let are_logs = self.basis == Basis::Logs && other.basis == Basis::Logs;
+        let kinds = by_count.into_iter().filter(|_| are_logs).find_map(Kinds::of);
+        rise - kinds.map_or(0.0, |kinds| kinds.rise(self, other))
     }
 
     /// How surely `other` took `inflation` times as long.
@@ -143,7 +155,7 @@ impl Measure {
 
     /// How many times as long `other` took.
     pub(super) fn inflation(&self, other: &Self) -> f64 {
-        (other.log_mean - self.log_mean).clamp(-50.0, 50.0).exp()
+        self.shift(other).clamp(-50.0, 50.0).exp()
     }
 
     /// The same, as far as both ways to tell agree. While long tasks of another time are still

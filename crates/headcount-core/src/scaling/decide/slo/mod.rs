@@ -43,9 +43,9 @@
 //!   and a wild spread, it takes minutes to come back from a limit that was set too low.
 //! - A few workers too many hardly show. The limit settles up to a tenth above a sharp knee, which
 //!   costs about as much of the throughput there.
-//! - Tasks of very different kinds in one pool (a millisecond beside half a minute) say little
-//!   together: when all workers have long ones, only long ones end. Before a knee that mixture
-//!   ends badly; give each kind a pool of its own.
+//! - Tasks of very different kinds in one pool (a millisecond beside half a minute) are told apart
+//!   as two (`kinds`). With more kinds than that, or where only those of one kind are slowed down,
+//!   it is misled; give each kind a pool of its own.
 //! - A knee that falls while the load is just below it is followed with some of the throughput
 //!   lost, and at such a load a few percent are a queue that grows.
 //! - It is right most of the time. Over 40 unseen pairs of seed and spread for each of the
@@ -70,6 +70,7 @@ mod bound;
 mod refusal;
 mod window;
 mod measure;
+mod kinds;
 
 pub use config::SloConfig;
 pub use decider::Slo;
