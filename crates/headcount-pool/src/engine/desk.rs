@@ -481,7 +481,10 @@ impl<K: Kind> Desk<K> {
         let counts = self.roster.counts();
         let covered = u64::from(counts.starting);
         // Where a task waits uncovered already, the alarm is set for it, and rings for later ones.
-        let hires = counts.live < self.roster.config().staffing.ceiling && demand.excess <= covered;
+        // Where too few are here for the floor the keeper is at it, and looks after these, too.
+        let Staffing { floor: least, ceiling } = self.roster.config().staffing;
+        let starts = counts.live - counts.leaving < least;
+        let hires = counts.live < ceiling && demand.excess <= covered && !starts;
         // The next to wait calls for more workers, if somebody asked to be called.
         let calls = self.poke.is_some() && self.is_at_ceiling();
         let worth_it = !demand.deferred && (0 < counts.parked || hires || calls);
@@ -581,6 +584,30 @@ mod tests {
         engine.floor.short.fetch_sub(1, Ordering::Relaxed);
         drop(ends);
         looks
+    }
+
+    #[test]
+    fn nobody_is_summoned_while_the_keeper_starts_those_who_are_to_be_there() {
+        let pool = ThreadPool::builder().workers(1..=4).build().expect("no fault");
+        let engine = pool.engine();
+        while engine.desk().roster.counts().parked == 0 {
+            crate::sync::yield_now();
+        }
+        // Nobody is called meanwhile, as the desk is held; so what is read is what was posted.
+        let mut desk = engine.desk();
+        let mut summons = |staffing| {
+            desk.roster.resize(staffing);
+            let Placement::Wake(_) = desk.roster.submitted(Timestamp::ORIGIN, 0) else {
+                return None;
+            };
+            desk.post(&engine.floor, Demand { excess: 0, deferred: false });
+            let worker = desk.staff.iter().next().expect("there is one").worker;
+            desk.roster.finished(worker, Timestamp::ORIGIN, 0);
+            Some(engine.floor.notice.read() & SUMMON != 0)
+        };
+        assert_eq!(summons(Staffing::between(1, 4)), Some(true), "it may be hired for a task");
+        assert_eq!(summons(Staffing::between(2, 4)), Some(false), "the keeper hires one anyway");
+        assert_eq!(summons(Staffing::between(1, 4)), Some(true));
     }
 
     #[test]
