@@ -15,7 +15,7 @@ use headcount_core::roster::{
 use headcount_core::{Poke, Staffing, Timestamp};
 
 use super::Kind;
-use super::badge::{Badge, Signal};
+use super::badge::Signal;
 use super::errands::Errands;
 use super::floor::Floor;
 use super::leavers::Leavers;
@@ -141,7 +141,7 @@ impl<K: Kind> Desk<K> {
         floor: &Floor<K::Work>,
         now: Timestamp,
     ) -> Standing {
-        if self.staff.badge(worker).is_recalled() {
+        if self.staff.badge(worker).is_some_and(|badge| badge.is_recalled()) {
             self.came_back(worker, now);
         }
         // Whoever is told that there is nothing parks: enough others are at short tasks.
@@ -212,13 +212,14 @@ impl<K: Kind> Desk<K> {
         floor: &Floor<K::Work>,
         now: Timestamp,
     ) -> Option<Setback> {
-        let badge = self.staff.badge(worker);
-        if badge.receive() == Some(Signal::Take) {
-            // It was sent for a task, and will not look for one.
-            floor.en_route.fetch_sub(1, Ordering::Relaxed);
-        }
-        if badge.set_short(false) {
-            floor.short.fetch_sub(1, Ordering::Relaxed);
+        if let Some(badge) = self.staff.badge(worker) {
+            if badge.receive() == Some(Signal::Take) {
+                // It was sent for a task, and will not look for one.
+                floor.en_route.fetch_sub(1, Ordering::Relaxed);
+            }
+            if badge.set_short(false) {
+                floor.short.fetch_sub(1, Ordering::Relaxed);
+            }
         }
         self.unblocks(worker);
         self.staff.remove(worker);
@@ -463,17 +464,16 @@ impl<K: Kind> Desk<K> {
         match order {
             Order::Dismiss(worker) => self.signal(worker, Signal::Leave, e),
             Order::Hire(worker) => {
-                let badge = Arc::new(Badge::new());
-                self.staff.hire(worker, Arc::clone(&badge), now);
-                e.start(worker, badge);
+                self.staff.hire(worker, now);
+                e.start(worker);
             }
         }
     }
 
     fn signal(&mut self, worker: WorkerId, signal: Signal, e: &mut Errands<K>) {
-        let badge = self.staff.badge(worker);
+        let badge = self.staff.badge(worker).expect("who is parked has come");
         badge.send(signal);
-        e.rouse(badge);
+        e.rouse(Arc::clone(badge));
     }
 
     /// Posts the notice, and says whether `SUMMON` was raised that was down.
@@ -602,7 +602,7 @@ mod tests {
             };
             desk.post(&engine.floor, Demand { excess: 0, deferred: false });
             let worker = desk.staff.iter().next().expect("there is one").worker;
-            desk.roster.finished(worker, Timestamp::ORIGIN, 0);
+            let _ = desk.roster.finished(worker, Timestamp::ORIGIN, 0);
             Some(engine.floor.notice.read() & SUMMON != 0)
         };
         assert_eq!(summons(Staffing::between(1, 4)), Some(true), "it may be hired for a task");

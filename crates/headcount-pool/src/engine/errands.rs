@@ -22,7 +22,7 @@ pub(crate) struct Errands<K: Kind> {
     pub(crate) events: Vec<Event>,
     /// Whoever asked to be called when the pool is full.
     pub(crate) poke: Option<Poke>,
-    pub(crate) start: Vec<(WorkerId, Arc<Badge<K>>)>,
+    pub(crate) start: Vec<WorkerId>,
 }
 
 impl<K: Kind> Errands<K> {
@@ -64,8 +64,8 @@ impl<K: Kind> Errands<K> {
         self.events.push(event);
     }
 
-    pub(crate) fn start(&mut self, worker: WorkerId, badge: Arc<Badge<K>>) {
-        self.start.push((worker, badge));
+    pub(crate) fn start(&mut self, worker: WorkerId) {
+        self.start.push(worker);
     }
 }
 

@@ -69,15 +69,11 @@ impl Kind for Model {
         bed.call();
     }
 
-    fn start(
-        engine: &Arc<Engine<Self>>,
-        worker: WorkerId,
-        badge: Arc<Badge<Self>>,
-    ) -> io::Result<()> {
+    fn start(engine: &Arc<Engine<Self>>, worker: WorkerId) -> io::Result<()> {
         let engine = Arc::clone(engine);
         let ceiling = engine.workers_max;
         assert!(engine.kind.live.fetch_add(1, Ordering::AcqRel) < ceiling, "too many workers");
-        thread::spawn(move || work(&engine, worker, &badge));
+        thread::spawn(move || work(&engine, worker, &Arc::new(Badge::new())));
         Ok(())
     }
 
@@ -144,7 +140,7 @@ impl Model {
 
 /// What a worker does, as the threads of a pool do it.
 fn work(engine: &Arc<Engine<Model>>, worker: WorkerId, badge: &Arc<Badge<Model>>) {
-    let mut standing = engine.started(worker);
+    let mut standing = engine.started(worker, badge);
     loop {
         standing = match standing {
             Standing::Take => {

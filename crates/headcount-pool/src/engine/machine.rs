@@ -151,8 +151,8 @@ impl<K: Kind> Engine<K> {
             self.bell.call();
         }
         let mut stranded = errands.deserted;
-        for (worker, badge) in errands.start {
-            stranded |= self.start(worker, badge);
+        for worker in errands.start {
+            stranded |= self.start(worker);
         }
         errands.events.into_iter().for_each(|event| self.events.tell(self.now(), event));
         if let Some(poke) = errands.poke {
@@ -162,8 +162,8 @@ impl<K: Kind> Engine<K> {
     }
 
     /// Starts a worker, and says whether there is none because it could not be started.
-    fn start(self: &Arc<Self>, worker: WorkerId, badge: Arc<Badge<K>>) -> bool {
-        match K::start(self, worker, badge) {
+    fn start(self: &Arc<Self>, worker: WorkerId) -> bool {
+        match K::start(self, worker) {
             Ok(hand) => {
                 // Nothing follows from that, unless it was quicker than we.
                 let ended = self.desk().set_hand(worker, hand);
@@ -298,9 +298,11 @@ impl<K: Kind> Engine<K> {
     }
 
     /// A hired worker is ready for its first task.
-    pub(crate) fn started(self: &Arc<Self>, worker: WorkerId) -> Standing {
+    pub(crate) fn started(self: &Arc<Self>, worker: WorkerId, badge: &Arc<Badge<K>>) -> Standing {
+        let badge = Arc::clone(badge);
         self.visit(0, |desk, now, errands| {
             desk.news(errands);
+            desk.staff.came(worker, badge);
             desk.started(worker, &self.floor, now)
         })
     }

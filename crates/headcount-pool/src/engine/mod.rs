@@ -93,11 +93,7 @@ pub trait Kind: Debug + Sized + Send + Sync + 'static {
     fn rouse(bed: &Self::Bed);
 
     /// Starts a worker.
-    fn start(
-        engine: &Arc<Engine<Self>>,
-        worker: WorkerId,
-        badge: Arc<Badge<Self>>,
-    ) -> io::Result<Self::Hand>;
+    fn start(engine: &Arc<Engine<Self>>, worker: WorkerId) -> io::Result<Self::Hand>;
 
     /// Waits until a worker that has ended is really gone.
     fn bury(hand: Self::Hand);
