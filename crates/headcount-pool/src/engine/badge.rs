@@ -23,9 +23,9 @@ const NONE: u8 = 0;
 const TAKE: u8 = 1;
 const LEAVE: u8 = 2;
 
-/// One worker's badge. It makes that itself as it starts, so that whoever starts workers has less to
-/// do for each, and where a thread's start gives memory back (glibc: a piece of 152 bytes, and two
-/// of 40) the badge lies there and costs none.
+/// One worker's badge. It makes that itself as it starts, so that whoever starts workers has less
+/// to do for each, and where a thread's start gives memory back (glibc: a piece of 152 bytes, and
+/// two of 40) the badge lies there and costs none.
 ///
 /// Its worker writes the counts in the middle with every task. Around them stands what is seldom
 /// written, enough of it on either side that no neighbour on the heap has a share in their cache

@@ -324,6 +324,22 @@ fn a_pool_that_shrinks_to_nobody_and_grows_again_runs_what_came_between() {
 }
 
 #[test]
+fn a_task_that_comes_while_the_keeper_fills_the_floor_is_run() {
+    let staffing = Staffing { floor: 0, ceiling: 1 };
+    let shape = Shape { staffing, preemptions_max: PREEMPTIONS_MAX_OF_THREE, ..ONE };
+    check_unaided(shape, |engine| {
+        let other = thread::spawn({
+            let engine = Arc::clone(engine);
+            move || u32::from(submit(&engine))
+        });
+        engine.resize(Staffing::exactly(1));
+        // What the keeper does when it looks.
+        engine.visit(1, |_, _, _| ());
+        other.join().expect("no panic")
+    });
+}
+
+#[test]
 fn a_pause_that_ends_lets_run_what_came_meanwhile() {
     check_unaided(ONE, |engine| {
         let other = thread::spawn({
