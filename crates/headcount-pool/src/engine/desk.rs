@@ -558,6 +558,8 @@ fn standing(next: Next) -> Standing {
 mod tests {
     use std::sync::mpsc;
 
+    use headcount_core::roster::Counts;
+
     use super::*;
     use crate::ThreadPool;
 
@@ -574,7 +576,9 @@ mod tests {
         pool.spawn(task).expect("open");
         begins.recv().expect("it begins");
         let engine = pool.engine();
-        while 0 < engine.desk().roster.counts().starting {
+        // Another may have come for the same task, and not have parked yet.
+        let settled = |counts: Counts| counts.starting == 0 && counts.busy == 1;
+        while !settled(engine.desk().roster.counts()) {
             crate::sync::yield_now();
         }
         engine.floor.short.fetch_add(1, Ordering::Relaxed);
