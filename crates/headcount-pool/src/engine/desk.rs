@@ -16,11 +16,12 @@ use headcount_core::{Poke, Staffing, Timestamp};
 
 use super::Kind;
 use super::badge::Signal;
-use super::errands::Errands;
+use super::errands::{Errands, Visitor};
 use super::floor::Floor;
 use super::leavers::Leavers;
 use super::lookout::{Lookout, Progress, SHORT_LOOK};
 use super::notice::{QUICK, REPORT, ROOM, SHARED, SUMMON, TINY};
+use super::orphans::Orphans;
 use super::staff::Staff;
 use super::timers::{Alarm, Timers};
 use super::watchdog::Watchdog;
@@ -72,6 +73,7 @@ pub(crate) struct Desk<K: Kind> {
     poke: Option<Poke>,
     cores: u32,
     keep_share: Option<f64>,
+    pub(super) orphans: Orphans,
     pub(crate) watchdog: Watchdog,
     pub(crate) wait_window: Window,
     pub(crate) service_window: Window,
@@ -104,6 +106,7 @@ impl<K: Kind> Desk<K> {
             poke: None,
             cores: u32::try_from(crate::cores().get()).unwrap_or(u32::MAX),
             keep_share,
+            orphans: Orphans::default(),
             watchdog,
             wait_window: Window::default(),
             service_window: Window::default(),
@@ -375,6 +378,7 @@ impl<K: Kind> Desk<K> {
             // Pairs with the one after a push: either they see the flag or we the task.
             fence(Ordering::SeqCst);
             if !raised || floor.queued() == 0 {
+                self.note_orphans(floor, e.visitor);
                 break self.alarm(floor, &waiting, demand, now);
             }
         };
@@ -383,6 +387,28 @@ impl<K: Kind> Desk<K> {
             e.ring_keeper();
         }
         e.deserted = self.is_deserted(floor);
+    }
+
+    /// Where submitters are called from now on to run what they hand over, those before them may be
+    /// gone.
+    fn note_orphans(&mut self, floor: &Floor<K::Work>, visitor: Visitor) {
+        let called = self.is_forsaken() && !self.paused;
+        self.orphans.posted(called, floor.door.admitted(), visitor);
+    }
+
+    /// Whether a task waits that the keeper is to have run.
+    fn has_orphans(&self, floor: &Floor<K::Work>) -> bool {
+        let ceiling = self.roster.config().staffing.ceiling;
+        self.orphans.wait(ceiling, || self.taken(floor)) && self.is_deserted(floor)
+    }
+
+    /// Whether a task waits that the keeper has run now.
+    pub(crate) fn takes_care_of_orphan(&mut self, floor: &Floor<K::Work>) -> bool {
+        let takes = self.has_orphans(floor);
+        if takes {
+            self.orphans.take_care();
+        }
+        takes
     }
 
     /// Sends home whoever is not needed. Where there are many, the keeper wakes them: a resize
@@ -511,7 +537,8 @@ impl<K: Kind> Desk<K> {
         let watchdog = self.watchdog_looks_at(now);
         // Nothing else would tell the keeper of a pool without workers that it may go.
         let over = self.is_over(floor).then_some(now);
-        let others = [self.timers.next(), watchdog, short, shared, leavers, look, over];
+        let orphans = self.has_orphans(floor).then_some(now);
+        let others = [self.timers.next(), watchdog, short, shared, leavers, look, over, orphans];
         others.into_iter().flatten().min().unwrap_or(Timestamp::MAX)
     }
 

@@ -11,12 +11,23 @@ use super::Kind;
 use super::badge::Badge;
 use crate::event::Event;
 
+/// Who visits the desk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Visitor {
+    /// Brings a task, and runs what waits if nobody else will.
+    Submitter,
+    /// Looks at the time anyway.
+    Keeper,
+    /// Comes for something else, and runs no task.
+    Other,
+}
+
 /// A list of things to do, in the order in which they are done.
 pub(crate) struct Errands<K: Kind> {
     pub(crate) rouse: Vec<Arc<Badge<K>>>,
     pub(crate) wake: Vec<Waker>,
     pub(crate) ring_keeper: bool,
-    is_keeper: bool,
+    pub(crate) visitor: Visitor,
     /// Whether tasks wait and no worker will come for them.
     pub(crate) deserted: bool,
     pub(crate) events: Vec<Event>,
@@ -26,12 +37,13 @@ pub(crate) struct Errands<K: Kind> {
 }
 
 impl<K: Kind> Errands<K> {
-    pub(crate) fn new() -> Self {
+    /// None yet, for whoever visits.
+    pub(crate) fn of(visitor: Visitor) -> Self {
         Self {
             rouse: Vec::new(),
             wake: Vec::new(),
             ring_keeper: false,
-            is_keeper: false,
+            visitor,
             deserted: false,
             events: Vec::new(),
             poke: None,
@@ -49,15 +61,15 @@ impl<K: Kind> Errands<K> {
 
     /// They are the keeper's own, who looks at the time anyway.
     pub(crate) fn are_keepers(&mut self) {
-        self.is_keeper = true;
+        self.visitor = Visitor::Keeper;
     }
 
     pub(crate) fn is_keepers(&self) -> bool {
-        self.is_keeper
+        self.visitor == Visitor::Keeper
     }
 
     pub(crate) fn ring_keeper(&mut self) {
-        self.ring_keeper = !self.is_keeper;
+        self.ring_keeper = !self.is_keepers();
     }
 
     pub(crate) fn tell(&mut self, event: Event) {

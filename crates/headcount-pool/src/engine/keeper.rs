@@ -6,7 +6,7 @@ use headcount_core::roster::WorkerId;
 
 use super::Kind;
 use super::machine::Engine;
-use super::porter::{carried, with_porter};
+use super::porter::{carried, stood_in, with_porter};
 use super::timers::Alarm;
 use crate::unhurt::quietly;
 
@@ -18,7 +18,7 @@ pub(crate) fn keep<K: Kind>(engine: &Arc<Engine<K>>) {
     // A model has no other threads than its own.
     let _employment = (!cfg!(loom)).then(|| with_porter(engine.number(), &engine.name));
     loop {
-        let Seen { due, gone, ends, is_over } = look(engine);
+        let Seen { due, gone, orphan, ends, is_over } = look(engine);
         let busy = !due.is_empty() || !gone.is_empty();
         // What wakes and what is dropped here is the user's, and the keeper must not die of it.
         for alarm in due {
@@ -29,6 +29,10 @@ pub(crate) fn keep<K: Kind>(engine: &Arc<Engine<K>>) {
             let bury = move || bury(&engine, gone);
             // Nobody else waits for the keeper of a pool that ends.
             if ends { bury() } else { carried(bury) }
+        }
+        if orphan {
+            let engine = Arc::clone(engine);
+            stood_in(move || engine.run_orphan());
         }
         if is_over {
             return;
@@ -41,17 +45,19 @@ pub(crate) fn keep<K: Kind>(engine: &Arc<Engine<K>>) {
 }
 
 /// What the keeper sees when it looks.
-struct Seen<K: Kind> {
+pub(super) struct Seen<K: Kind> {
     due: Vec<Alarm>,
     /// Who is to be buried.
     gone: Vec<(WorkerId, K::Hand)>,
+    /// Whether a task is to be run that no worker comes for.
+    pub(super) orphan: bool,
     /// Whether there is nobody left to hire.
     ends: bool,
     /// Whether there is nothing left to keep.
     is_over: bool,
 }
 
-fn look<K: Kind>(engine: &Arc<Engine<K>>) -> Seen<K> {
+pub(super) fn look<K: Kind>(engine: &Arc<Engine<K>>) -> Seen<K> {
     engine.visit(STARTS_MAX, |desk, now, errands| {
         errands.are_keepers();
         desk.keeper_looks(&engine.floor, now);
@@ -59,7 +65,8 @@ fn look<K: Kind>(engine: &Arc<Engine<K>>) -> Seen<K> {
         desk.watch_tasks(&engine.floor, now, errands);
         let (is_over, ends) = (desk.is_over(&engine.floor), desk.is_through(&engine.floor));
         let gone = desk.take_leavers(&engine.floor, now);
-        Seen { due: desk.timers.due(now), gone, ends, is_over }
+        let orphan = desk.takes_care_of_orphan(&engine.floor);
+        Seen { due: desk.timers.due(now), gone, orphan, ends, is_over }
     })
 }
 

@@ -38,6 +38,8 @@ struct Model {
     changed: Condvar,
     /// Workers that exist.
     live: AtomicU32,
+    /// Whether no worker can be started.
+    powerless: bool,
 }
 
 /// Tasks that ran.
@@ -70,6 +72,9 @@ impl Kind for Model {
     }
 
     fn start(engine: &Arc<Engine<Self>>, worker: WorkerId) -> io::Result<()> {
+        if engine.kind.powerless {
+            return Err(io::Error::from(io::ErrorKind::WouldBlock));
+        }
         let engine = Arc::clone(engine);
         let ceiling = engine.workers_max;
         assert!(engine.kind.live.fetch_add(1, Ordering::AcqRel) < ceiling, "too many workers");
@@ -179,6 +184,7 @@ struct Shape {
     queue_len_max: u64,
     idle_time: Duration,
     preemptions_max: usize,
+    powerless: bool,
 }
 
 const ONE: Shape = Shape {
@@ -186,6 +192,7 @@ const ONE: Shape = Shape {
     queue_len_max: 8,
     idle_time: Duration::MAX,
     preemptions_max: PREEMPTIONS_MAX,
+    powerless: false,
 };
 
 /// Workers come when there is a task, and leave as soon as there is none.
@@ -222,8 +229,12 @@ fn check(shape: Shape, model: impl Fn(&Arc<Engine<Model>>) -> u32 + Send + Sync 
 }
 
 fn engine(shape: Shape) -> Engine<Model> {
-    let kind =
-        Model { ran: Mutex::new(Ran::default()), changed: Condvar::new(), live: AtomicU32::new(0) };
+    let kind = Model {
+        ran: Mutex::new(Ran::default()),
+        changed: Condvar::new(),
+        live: AtomicU32::new(0),
+        powerless: shape.powerless,
+    };
     let roster = RosterConfig { idle_time: shape.idle_time, ..RosterConfig::new(shape.staffing) };
     let settings = Settings {
         name: String::new(),
@@ -336,6 +347,44 @@ fn a_task_that_comes_while_the_keeper_fills_the_floor_is_run() {
         // What the keeper does when it looks.
         engine.visit(1, |_, _, _| ());
         other.join().expect("no panic")
+    });
+}
+
+/// One that tries to start a worker and one that counts on it: the task is run by its submitter, or
+/// by the keeper, who knows that it has to look.
+fn check_powerless(first: impl Fn(&Arc<Engine<Model>>) + Send + Sync + Copy + 'static) {
+    let staffing = Staffing { floor: 0, ceiling: 1 };
+    check(Shape { staffing, powerless: true, ..ONE }, move |engine| {
+        let other = thread::spawn({
+            let engine = Arc::clone(engine);
+            move || u32::from(submit(&engine))
+        });
+        first(engine);
+        let submitted = other.join().expect("no panic");
+        let ran = lock(&engine.kind.ran).count;
+        if ran < submitted {
+            assert!(engine.desk().keeper_looks_at() <= engine.now(), "the keeper is not told");
+            assert!(super::keeper::look(engine).orphan, "the keeper sees to nothing");
+            engine.run_orphan();
+        }
+        engine.kind.await_ran(submitted);
+        submitted
+    });
+}
+
+#[test]
+fn a_task_is_run_where_the_keeper_cannot_start_a_worker() {
+    check_powerless(|engine| engine.visit(1, |_, _, errands| errands.are_keepers()));
+}
+
+#[test]
+fn a_task_is_run_where_a_pause_ends_and_no_worker_can_be_started() {
+    check_powerless(|engine| {
+        engine.visit(1, |desk, _, errands| {
+            errands.are_keepers();
+            desk.paused = true;
+        });
+        engine.visit(1, |desk, _, _| desk.paused = false);
     });
 }
 

@@ -17,6 +17,7 @@ mod line;
 mod lookout;
 mod machine;
 mod notice;
+mod orphans;
 mod pace;
 mod patience;
 mod porter;
