@@ -65,6 +65,8 @@ pub(crate) struct Desk<K: Kind> {
     leavers: Leavers,
     /// When the keeper looks next of its own accord.
     keeper_looks_at: Timestamp,
+    /// Whether the keeper starts workers just now, and looks again right after that.
+    keeper_hires: bool,
     lookout: Lookout,
     longest_start: Duration,
     /// What was said when a worker could last not be started.
@@ -100,6 +102,7 @@ impl<K: Kind> Desk<K> {
             through: false,
             leavers: Leavers::default(),
             keeper_looks_at: Timestamp::MAX,
+            keeper_hires: false,
             lookout: Lookout::default(),
             longest_start: Duration::ZERO,
             hire_error: None,
@@ -373,6 +376,9 @@ impl<K: Kind> Desk<K> {
                 starts_left -= 1;
                 self.follow(order, now, e);
             }
+            if e.is_keepers() {
+                self.keeper_hires = e.only_start();
+            }
             self.call_when_full(demand, e);
             let raised = self.post(floor, demand);
             // Pairs with the one after a push: either they see the flag or we the task.
@@ -507,10 +513,8 @@ impl<K: Kind> Desk<K> {
         let counts = self.roster.counts();
         let covered = u64::from(counts.starting);
         // Where a task waits uncovered already, the alarm is set for it, and rings for later ones.
-        // Where too few are here for the floor the keeper is at it, and looks after these, too.
-        let Staffing { floor: least, ceiling } = self.roster.config().staffing;
-        let starts = counts.live - counts.leaving < least;
-        let hires = counts.live < ceiling && demand.excess <= covered && !starts;
+        let ceiling = self.roster.config().staffing.ceiling;
+        let hires = counts.live < ceiling && demand.excess <= covered && !self.is_being_filled();
         // The next to wait calls for more workers, if somebody asked to be called.
         let calls = self.poke.is_some() && self.is_at_ceiling();
         let worth_it = !demand.deferred && (0 < counts.parked || hires || calls);
@@ -518,6 +522,15 @@ impl<K: Kind> Desk<K> {
         floor.notice.set(REPORT, self.paused || 0 < counts.retiring);
         floor.notice.set(ROOM, !self.room.is_empty());
         floor.notice.set(SUMMON, summon && !self.paused)
+    }
+
+    /// Whether too few are here for the floor and the keeper is at it, who then looks after those
+    /// that wait, too. Nobody relies on that where no worker is here yet, or a start has failed.
+    fn is_being_filled(&self) -> bool {
+        let counts = self.roster.counts();
+        let staying = counts.live - counts.leaving;
+        let is_manned = counts.starting < staying && self.roster.unreachable_until().is_none();
+        self.keeper_hires && is_manned && staying < self.roster.config().staffing.floor
     }
 
     /// When the keeper should look, if nothing happens before.
@@ -626,8 +639,9 @@ mod tests {
         }
         // Nobody is called meanwhile, as the desk is held; so what is read is what was posted.
         let mut desk = engine.desk();
-        let mut summons = |staffing| {
+        let mut summons = |staffing, keeper_hires| {
             desk.roster.resize(staffing);
+            desk.keeper_hires = keeper_hires;
             let Placement::Wake(_) = desk.roster.submitted(Timestamp::ORIGIN, 0) else {
                 return None;
             };
@@ -636,9 +650,22 @@ mod tests {
             let _ = desk.roster.finished(worker, Timestamp::ORIGIN, 0);
             Some(engine.floor.notice.read() & SUMMON != 0)
         };
-        assert_eq!(summons(Staffing::between(1, 4)), Some(true), "it may be hired for a task");
-        assert_eq!(summons(Staffing::between(2, 4)), Some(false), "the keeper hires one anyway");
-        assert_eq!(summons(Staffing::between(1, 4)), Some(true));
+        let (met, short) = (Staffing::between(1, 4), Staffing::between(2, 4));
+        assert_eq!(summons(met, false), Some(true), "it may be hired for a task");
+        assert_eq!(summons(short, true), Some(false), "the keeper hires one anyway");
+        assert_eq!(summons(short, false), Some(true), "it is not at it yet");
+        assert_eq!(summons(met, true), Some(true));
+    }
+
+    #[test]
+    fn whoever_comes_where_nobody_is_here_yet_is_summoned() {
+        let engine = ThreadPool::builder().workers(2).unkept();
+        let mut desk = engine.desk();
+        let hired = desk.roster.next_order(Timestamp::ORIGIN, &Spread::default());
+        assert!(matches!(hired, Some(Order::Hire(_))));
+        desk.keeper_hires = true;
+        desk.post(&engine.floor, Demand { excess: 0, deferred: false });
+        assert!(engine.floor.notice.read() & SUMMON != 0, "the start may fail");
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub(crate) struct Errands<K: Kind> {
     /// Whoever asked to be called when the pool is full.
     pub(crate) poke: Option<Poke>,
     pub(crate) start: Vec<WorkerId>,
+    /// Whether alarms are rung after these, and whoever hears them may hold the keeper up.
+    pub(crate) rings_alarms: bool,
 }
 
 impl<K: Kind> Errands<K> {
@@ -48,6 +50,7 @@ impl<K: Kind> Errands<K> {
             events: Vec::new(),
             poke: None,
             start: Vec::new(),
+            rings_alarms: false,
         }
     }
 
@@ -66,6 +69,11 @@ impl<K: Kind> Errands<K> {
 
     pub(crate) fn is_keepers(&self) -> bool {
         self.visitor == Visitor::Keeper
+    }
+
+    /// Whether the keeper has workers to start, and nobody to call who could hold it up.
+    pub(crate) fn only_start(&self) -> bool {
+        !self.start.is_empty() && self.wake.is_empty() && !self.rings_alarms
     }
 
     pub(crate) fn ring_keeper(&mut self) {

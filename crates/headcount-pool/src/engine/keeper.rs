@@ -66,7 +66,9 @@ pub(super) fn look<K: Kind>(engine: &Arc<Engine<K>>) -> Seen<K> {
         let (is_over, ends) = (desk.is_over(&engine.floor), desk.is_through(&engine.floor));
         let gone = desk.take_leavers(&engine.floor, now);
         let orphan = desk.takes_care_of_orphan(&engine.floor);
-        Seen { due: desk.timers.due(now), gone, orphan, ends, is_over }
+        let due = desk.timers.due(now);
+        errands.rings_alarms = !due.is_empty();
+        Seen { due, gone, orphan, ends, is_over }
     })
 }
 
@@ -95,4 +97,54 @@ fn bury<K: Kind>(engine: &Arc<Engine<K>>, gone: Vec<(WorkerId, K::Hand)>) {
         }
         desk.news(errands);
     });
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::{Barrier, mpsc};
+    use std::task::{Wake, Waker};
+    use std::time::Duration;
+
+    use headcount_core::Staffing;
+
+    use super::*;
+    use crate::ThreadPool;
+
+    /// Longer than it takes, even where many others use the machine.
+    const LIMIT: Duration = Duration::from_secs(20);
+
+    /// Holds up whoever wakes it: once as it comes, and until it is let go.
+    struct HoldsUp(Barrier);
+
+    impl Wake for HoldsUp {
+        fn wake(self: Arc<Self>) {
+            self.0.wait();
+            self.0.wait();
+        }
+    }
+
+    #[test]
+    fn a_task_that_may_be_hired_for_does_not_wait_for_a_keeper_that_is_held_up() {
+        let pool = ThreadPool::builder().workers(1..=4).wait_budget(Duration::ZERO);
+        let pool = pool.build().expect("no fault");
+        let (begun, begins) = mpsc::channel();
+        let (release, released) = mpsc::channel::<()>();
+        let stays = move || {
+            begun.send(()).expect("somebody waits");
+            let _ = released.recv();
+        };
+        pool.spawn(stays).expect("open");
+        begins.recv().expect("it begins");
+        let held = Arc::new(HoldsUp(Barrier::new(2)));
+        let waker = Waker::from(Arc::clone(&held));
+        pool.engine().remind_at(pool.engine().now(), Alarm::Wake(0, waker));
+        held.0.wait();
+        drop(pool.resize(Staffing::between(3, 4)));
+        let (ran, runs) = mpsc::channel();
+        pool.spawn(move || ran.send(()).expect("somebody waits")).expect("open");
+        let in_time = runs.recv_timeout(LIMIT);
+        held.0.wait();
+        drop(release);
+        assert_eq!(in_time, Ok(()), "its submitter hires");
+    }
 }

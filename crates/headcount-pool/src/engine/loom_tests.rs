@@ -345,7 +345,7 @@ fn a_task_that_comes_while_the_keeper_fills_the_floor_is_run() {
         });
         engine.resize(Staffing::exactly(1));
         // What the keeper does when it looks.
-        engine.visit(1, |_, _, _| ());
+        engine.visit(1, |_, _, errands| errands.are_keepers());
         other.join().expect("no panic")
     });
 }
