@@ -31,7 +31,8 @@ pub enum Event {
         /// Nobody is hired before this much later.
         retry_in: Duration,
         /// Whether there is no worker at all, so that submitters run tasks themselves, or in a
-        /// pool of async tasks, whose runtime is gone then, hear that theirs do not run.
+        /// pool of async tasks, whose runtime is gone then, hear that theirs do not run. Where a
+        /// submitter counted on the worker, a thread of the pool's own runs its task.
         stranded: bool,
     },
     /// A task panicked. Its worker goes on.

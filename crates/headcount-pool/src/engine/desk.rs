@@ -15,12 +15,13 @@ use headcount_core::roster::{
 use headcount_core::{Poke, Staffing, Timestamp};
 
 use super::Kind;
-use super::badge::{Badge, Signal};
-use super::errands::Errands;
+use super::badge::Signal;
+use super::errands::{Errands, Visitor};
 use super::floor::Floor;
 use super::leavers::Leavers;
 use super::lookout::{Lookout, Progress, SHORT_LOOK};
 use super::notice::{QUICK, REPORT, ROOM, SHARED, SUMMON, TINY};
+use super::orphans::Orphans;
 use super::staff::Staff;
 use super::timers::{Alarm, Timers};
 use super::watchdog::Watchdog;
@@ -64,6 +65,8 @@ pub(crate) struct Desk<K: Kind> {
     leavers: Leavers,
     /// When the keeper looks next of its own accord.
     keeper_looks_at: Timestamp,
+    /// Whether the keeper starts workers just now, and looks again right after that.
+    keeper_hires: bool,
     lookout: Lookout,
     longest_start: Duration,
     /// What was said when a worker could last not be started.
@@ -72,6 +75,7 @@ pub(crate) struct Desk<K: Kind> {
     poke: Option<Poke>,
     cores: u32,
     keep_share: Option<f64>,
+    pub(super) orphans: Orphans,
     pub(crate) watchdog: Watchdog,
     pub(crate) wait_window: Window,
     pub(crate) service_window: Window,
@@ -98,12 +102,14 @@ impl<K: Kind> Desk<K> {
             through: false,
             leavers: Leavers::default(),
             keeper_looks_at: Timestamp::MAX,
+            keeper_hires: false,
             lookout: Lookout::default(),
             longest_start: Duration::ZERO,
             hire_error: None,
             poke: None,
             cores: u32::try_from(crate::cores().get()).unwrap_or(u32::MAX),
             keep_share,
+            orphans: Orphans::default(),
             watchdog,
             wait_window: Window::default(),
             service_window: Window::default(),
@@ -141,7 +147,7 @@ impl<K: Kind> Desk<K> {
         floor: &Floor<K::Work>,
         now: Timestamp,
     ) -> Standing {
-        if self.staff.badge(worker).is_recalled() {
+        if self.staff.badge(worker).is_some_and(|badge| badge.is_recalled()) {
             self.came_back(worker, now);
         }
         // Whoever is told that there is nothing parks: enough others are at short tasks.
@@ -212,13 +218,14 @@ impl<K: Kind> Desk<K> {
         floor: &Floor<K::Work>,
         now: Timestamp,
     ) -> Option<Setback> {
-        let badge = self.staff.badge(worker);
-        if badge.receive() == Some(Signal::Take) {
-            // It was sent for a task, and will not look for one.
-            floor.en_route.fetch_sub(1, Ordering::Relaxed);
-        }
-        if badge.set_short(false) {
-            floor.short.fetch_sub(1, Ordering::Relaxed);
+        if let Some(badge) = self.staff.badge(worker) {
+            if badge.receive() == Some(Signal::Take) {
+                // It was sent for a task, and will not look for one.
+                floor.en_route.fetch_sub(1, Ordering::Relaxed);
+            }
+            if badge.set_short(false) {
+                floor.short.fetch_sub(1, Ordering::Relaxed);
+            }
         }
         self.unblocks(worker);
         self.staff.remove(worker);
@@ -369,11 +376,15 @@ impl<K: Kind> Desk<K> {
                 starts_left -= 1;
                 self.follow(order, now, e);
             }
+            if e.is_keepers() {
+                self.keeper_hires = e.only_start();
+            }
             self.call_when_full(demand, e);
             let raised = self.post(floor, demand);
             // Pairs with the one after a push: either they see the flag or we the task.
             fence(Ordering::SeqCst);
             if !raised || floor.queued() == 0 {
+                self.note_orphans(floor, e.visitor);
                 break self.alarm(floor, &waiting, demand, now);
             }
         };
@@ -382,6 +393,28 @@ impl<K: Kind> Desk<K> {
             e.ring_keeper();
         }
         e.deserted = self.is_deserted(floor);
+    }
+
+    /// Where submitters are called from now on to run what they hand over, those before them may be
+    /// gone.
+    fn note_orphans(&mut self, floor: &Floor<K::Work>, visitor: Visitor) {
+        let called = self.is_forsaken() && !self.paused;
+        self.orphans.posted(called, floor.door.admitted(), visitor);
+    }
+
+    /// Whether a task waits that the keeper is to have run.
+    fn has_orphans(&self, floor: &Floor<K::Work>) -> bool {
+        let ceiling = self.roster.config().staffing.ceiling;
+        self.orphans.wait(ceiling, || self.taken(floor)) && self.is_deserted(floor)
+    }
+
+    /// Whether a task waits that the keeper has run now.
+    pub(crate) fn takes_care_of_orphan(&mut self, floor: &Floor<K::Work>) -> bool {
+        let takes = self.has_orphans(floor);
+        if takes {
+            self.orphans.take_care();
+        }
+        takes
     }
 
     /// Sends home whoever is not needed. Where there are many, the keeper wakes them: a resize
@@ -463,17 +496,16 @@ impl<K: Kind> Desk<K> {
         match order {
             Order::Dismiss(worker) => self.signal(worker, Signal::Leave, e),
             Order::Hire(worker) => {
-                let badge = Arc::new(Badge::new());
-                self.staff.hire(worker, Arc::clone(&badge), now);
-                e.start(worker, badge);
+                self.staff.hire(worker, now);
+                e.start(worker);
             }
         }
     }
 
     fn signal(&mut self, worker: WorkerId, signal: Signal, e: &mut Errands<K>) {
-        let badge = self.staff.badge(worker);
+        let badge = self.staff.badge(worker).expect("who is parked has come");
         badge.send(signal);
-        e.rouse(badge);
+        e.rouse(Arc::clone(badge));
     }
 
     /// Posts the notice, and says whether `SUMMON` was raised that was down.
@@ -481,7 +513,8 @@ impl<K: Kind> Desk<K> {
         let counts = self.roster.counts();
         let covered = u64::from(counts.starting);
         // Where a task waits uncovered already, the alarm is set for it, and rings for later ones.
-        let hires = counts.live < self.roster.config().staffing.ceiling && demand.excess <= covered;
+        let ceiling = self.roster.config().staffing.ceiling;
+        let hires = counts.live < ceiling && demand.excess <= covered && !self.is_being_filled();
         // The next to wait calls for more workers, if somebody asked to be called.
         let calls = self.poke.is_some() && self.is_at_ceiling();
         let worth_it = !demand.deferred && (0 < counts.parked || hires || calls);
@@ -489,6 +522,15 @@ impl<K: Kind> Desk<K> {
         floor.notice.set(REPORT, self.paused || 0 < counts.retiring);
         floor.notice.set(ROOM, !self.room.is_empty());
         floor.notice.set(SUMMON, summon && !self.paused)
+    }
+
+    /// Whether too few are here for the floor and the keeper is at it, who then looks after those
+    /// that wait, too. Nobody relies on that where no worker is here yet, or a start has failed.
+    fn is_being_filled(&self) -> bool {
+        let counts = self.roster.counts();
+        let staying = counts.live - counts.leaving;
+        let is_manned = counts.starting < staying && self.roster.unreachable_until().is_none();
+        self.keeper_hires && is_manned && staying < self.roster.config().staffing.floor
     }
 
     /// When the keeper should look, if nothing happens before.
@@ -508,7 +550,8 @@ impl<K: Kind> Desk<K> {
         let watchdog = self.watchdog_looks_at(now);
         // Nothing else would tell the keeper of a pool without workers that it may go.
         let over = self.is_over(floor).then_some(now);
-        let others = [self.timers.next(), watchdog, short, shared, leavers, look, over];
+        let orphans = self.has_orphans(floor).then_some(now);
+        let others = [self.timers.next(), watchdog, short, shared, leavers, look, over, orphans];
         others.into_iter().flatten().min().unwrap_or(Timestamp::MAX)
     }
 
@@ -555,6 +598,8 @@ fn standing(next: Next) -> Standing {
 mod tests {
     use std::sync::mpsc;
 
+    use headcount_core::roster::Counts;
+
     use super::*;
     use crate::ThreadPool;
 
@@ -571,7 +616,9 @@ mod tests {
         pool.spawn(task).expect("open");
         begins.recv().expect("it begins");
         let engine = pool.engine();
-        while 0 < engine.desk().roster.counts().starting {
+        // Another may have come for the same task, and not have parked yet.
+        let settled = |counts: Counts| counts.starting == 0 && counts.busy == 1;
+        while !settled(engine.desk().roster.counts()) {
             crate::sync::yield_now();
         }
         engine.floor.short.fetch_add(1, Ordering::Relaxed);
@@ -581,6 +628,44 @@ mod tests {
         engine.floor.short.fetch_sub(1, Ordering::Relaxed);
         drop(ends);
         looks
+    }
+
+    #[test]
+    fn nobody_is_summoned_while_the_keeper_starts_those_who_are_to_be_there() {
+        let pool = ThreadPool::builder().workers(1..=4).build().expect("no fault");
+        let engine = pool.engine();
+        while engine.desk().roster.counts().parked == 0 {
+            crate::sync::yield_now();
+        }
+        // Nobody is called meanwhile, as the desk is held; so what is read is what was posted.
+        let mut desk = engine.desk();
+        let mut summons = |staffing, keeper_hires| {
+            desk.roster.resize(staffing);
+            desk.keeper_hires = keeper_hires;
+            let Placement::Wake(_) = desk.roster.submitted(Timestamp::ORIGIN, 0) else {
+                return None;
+            };
+            desk.post(&engine.floor, Demand { excess: 0, deferred: false });
+            let worker = desk.staff.iter().next().expect("there is one").worker;
+            let _ = desk.roster.finished(worker, Timestamp::ORIGIN, 0);
+            Some(engine.floor.notice.read() & SUMMON != 0)
+        };
+        let (met, short) = (Staffing::between(1, 4), Staffing::between(2, 4));
+        assert_eq!(summons(met, false), Some(true), "it may be hired for a task");
+        assert_eq!(summons(short, true), Some(false), "the keeper hires one anyway");
+        assert_eq!(summons(short, false), Some(true), "it is not at it yet");
+        assert_eq!(summons(met, true), Some(true));
+    }
+
+    #[test]
+    fn whoever_comes_where_nobody_is_here_yet_is_summoned() {
+        let engine = ThreadPool::builder().workers(2).unkept();
+        let mut desk = engine.desk();
+        let hired = desk.roster.next_order(Timestamp::ORIGIN, &Spread::default());
+        assert!(matches!(hired, Some(Order::Hire(_))));
+        desk.keeper_hires = true;
+        desk.post(&engine.floor, Demand { excess: 0, deferred: false });
+        assert!(engine.floor.notice.read() & SUMMON != 0, "the start may fail");
     }
 
     #[test]

@@ -38,6 +38,8 @@ struct Model {
     changed: Condvar,
     /// Workers that exist.
     live: AtomicU32,
+    /// Whether no worker can be started.
+    powerless: bool,
 }
 
 /// What a task is, where it can end in the line.
@@ -88,15 +90,14 @@ impl Kind for Model {
         bed.call();
     }
 
-    fn start(
-        engine: &Arc<Engine<Self>>,
-        worker: WorkerId,
-        badge: Arc<Badge<Self>>,
-    ) -> io::Result<()> {
+    fn start(engine: &Arc<Engine<Self>>, worker: WorkerId) -> io::Result<()> {
+        if engine.kind.powerless {
+            return Err(io::Error::from(io::ErrorKind::WouldBlock));
+        }
         let engine = Arc::clone(engine);
         let ceiling = engine.workers_max;
         assert!(engine.kind.live.fetch_add(1, Ordering::AcqRel) < ceiling, "too many workers");
-        thread::spawn(move || work(&engine, worker, &badge));
+        thread::spawn(move || work(&engine, worker, &Arc::new(Badge::new())));
         Ok(())
     }
 
@@ -167,7 +168,7 @@ impl Model {
 
 /// What a worker does, as the threads of a pool do it.
 fn work(engine: &Arc<Engine<Model>>, worker: WorkerId, badge: &Arc<Badge<Model>>) {
-    let mut standing = engine.started(worker);
+    let mut standing = engine.started(worker, badge);
     loop {
         standing = match standing {
             Standing::Take => {
@@ -206,6 +207,7 @@ struct Shape {
     queue_len_max: u64,
     idle_time: Duration,
     preemptions_max: usize,
+    powerless: bool,
 }
 
 const ONE: Shape = Shape {
@@ -213,6 +215,7 @@ const ONE: Shape = Shape {
     queue_len_max: 8,
     idle_time: Duration::MAX,
     preemptions_max: PREEMPTIONS_MAX,
+    powerless: false,
 };
 
 /// Workers come when there is a task, and leave as soon as there is none.
@@ -249,8 +252,12 @@ fn check(shape: Shape, model: impl Fn(&Arc<Engine<Model>>) -> u32 + Send + Sync 
 }
 
 fn engine(shape: Shape) -> Engine<Model> {
-    let kind =
-        Model { ran: Mutex::new(Ran::default()), changed: Condvar::new(), live: AtomicU32::new(0) };
+    let kind = Model {
+        ran: Mutex::new(Ran::default()),
+        changed: Condvar::new(),
+        live: AtomicU32::new(0),
+        powerless: shape.powerless,
+    };
     let roster = RosterConfig { idle_time: shape.idle_time, ..RosterConfig::new(shape.staffing) };
     let settings = Settings {
         name: String::new(),
@@ -347,6 +354,60 @@ fn a_pool_that_shrinks_to_nobody_and_grows_again_runs_what_came_between() {
         assert!(submit(engine));
         other.join().expect("no panic");
         1
+    });
+}
+
+#[test]
+fn a_task_that_comes_while_the_keeper_fills_the_floor_is_run() {
+    let staffing = Staffing { floor: 0, ceiling: 1 };
+    let shape = Shape { staffing, preemptions_max: PREEMPTIONS_MAX_OF_THREE, ..ONE };
+    check_unaided(shape, |engine| {
+        let other = thread::spawn({
+            let engine = Arc::clone(engine);
+            move || u32::from(submit(&engine))
+        });
+        engine.resize(Staffing::exactly(1));
+        // What the keeper does when it looks.
+        engine.visit(1, |_, _, errands| errands.are_keepers());
+        other.join().expect("no panic")
+    });
+}
+
+/// One that tries to start a worker and one that counts on it: the task is run by its submitter, or
+/// by the keeper, who knows that it has to look.
+fn check_powerless(first: impl Fn(&Arc<Engine<Model>>) + Send + Sync + Copy + 'static) {
+    let staffing = Staffing { floor: 0, ceiling: 1 };
+    check(Shape { staffing, powerless: true, ..ONE }, move |engine| {
+        let other = thread::spawn({
+            let engine = Arc::clone(engine);
+            move || u32::from(submit(&engine))
+        });
+        first(engine);
+        let submitted = other.join().expect("no panic");
+        let ran = lock(&engine.kind.ran).count;
+        if ran < submitted {
+            assert!(engine.desk().keeper_looks_at() <= engine.now(), "the keeper is not told");
+            assert!(super::keeper::look(engine).orphan, "the keeper sees to nothing");
+            engine.run_orphan();
+        }
+        engine.kind.await_ran(submitted);
+        submitted
+    });
+}
+
+#[test]
+fn a_task_is_run_where_the_keeper_cannot_start_a_worker() {
+    check_powerless(|engine| engine.visit(1, |_, _, errands| errands.are_keepers()));
+}
+
+#[test]
+fn a_task_is_run_where_a_pause_ends_and_no_worker_can_be_started() {
+    check_powerless(|engine| {
+        engine.visit(1, |desk, _, errands| {
+            errands.are_keepers();
+            desk.paused = true;
+        });
+        engine.visit(1, |desk, _, _| desk.paused = false);
     });
 }
 

@@ -12,7 +12,7 @@ use super::badge::Badge;
 use super::deserted::Seeing;
 use super::desk::{Desk, Standing};
 use super::door::Shut;
-use super::errands::Errands;
+use super::errands::{Errands, Visitor};
 use super::floor::{Entry, Floor};
 use super::hooks::WorkerHooks;
 use super::line::Line;
@@ -125,17 +125,19 @@ impl<K: Kind> Engine<K> {
         starts_max: u32,
         act: impl FnOnce(&mut Desk<K>, Timestamp, &mut Errands<K>) -> R,
     ) -> R {
-        let (result, errands) = self.decide(starts_max, act);
+        let (result, errands) = self.decide(Visitor::Other, starts_max, act);
+        // What nobody will come for is noted at the desk, and the keeper sees to it.
         self.run(errands);
         result
     }
 
     fn decide<R>(
         &self,
+        visitor: Visitor,
         starts_max: u32,
         act: impl FnOnce(&mut Desk<K>, Timestamp, &mut Errands<K>) -> R,
     ) -> (R, Errands<K>) {
-        let mut errands = Errands::new();
+        let mut errands = Errands::of(visitor);
         let mut desk = lock(&self.desk);
         let now = self.now();
         let result = act(&mut desk, now, &mut errands);
@@ -151,8 +153,8 @@ impl<K: Kind> Engine<K> {
             self.bell.call();
         }
         let mut stranded = errands.deserted;
-        for (worker, badge) in errands.start {
-            stranded |= self.start(worker, badge);
+        for worker in errands.start {
+            stranded |= self.start(worker, errands.visitor);
         }
         errands.events.into_iter().for_each(|event| self.events.tell(self.now(), event));
         if let Some(poke) = errands.poke {
@@ -161,9 +163,9 @@ impl<K: Kind> Engine<K> {
         stranded
     }
 
-    /// Starts a worker, and says whether there is none because it could not be started.
-    fn start(self: &Arc<Self>, worker: WorkerId, badge: Arc<Badge<K>>) -> bool {
-        match K::start(self, worker, badge) {
+    /// Starts a worker, and says whether a task is left that nobody comes for as it could not be.
+    fn start(self: &Arc<Self>, worker: WorkerId, visitor: Visitor) -> bool {
+        match K::start(self, worker) {
             Ok(hand) => {
                 // Nothing follows from that, unless it was quicker than we.
                 let ended = self.desk().set_hand(worker, hand);
@@ -172,11 +174,14 @@ impl<K: Kind> Engine<K> {
                 }
                 false
             }
-            Err(error) => self.visit(0, |desk, now, errands| {
-                let setback = desk.spawn_failed(worker, now);
-                desk.news(errands);
-                is_stranded(desk, (setback, error.to_string()), now, errands)
-            }),
+            Err(error) => {
+                let (_, errands) = self.decide(visitor, 0, |desk, now, errands| {
+                    let setback = desk.spawn_failed(worker, now);
+                    desk.news(errands);
+                    is_stranded(desk, (setback, error.to_string()), now, errands)
+                });
+                self.run(errands)
+            }
         }
     }
 
@@ -222,7 +227,7 @@ impl<K: Kind> Engine<K> {
     /// A submitter was asked to come to the desk.
     #[cold]
     pub(crate) fn summoned(self: &Arc<Self>) {
-        let ((), errands) = self.decide(1, |_, _, _| ());
+        let ((), errands) = self.decide(Visitor::Submitter, 1, |_, _, _| ());
         if self.run(errands) {
             self.run_deserted();
         }
@@ -234,13 +239,36 @@ impl<K: Kind> Engine<K> {
     fn run_deserted(self: &Arc<Self>) {
         let mut left = self.floor.queued();
         let Some(seeing) = Seeing::to(self.number(), left) else { return };
-        while 0 < left {
-            let deserted = self.desk().is_deserted(&self.floor);
-            let Some(entry) = deserted.then(|| self.floor.take_out()).flatten() else { return };
-            K::strand(self, entry.work);
-            self.visit(0, |desk, _, errands| desk.news(errands));
+        while 0 < left && self.run_one_deserted() {
             left = (left - 1).max(seeing.take_left());
         }
+    }
+
+    /// Does the same with the oldest that waits, and says whether there was one.
+    fn run_one_deserted(self: &Arc<Self>) -> bool {
+        let deserted = self.desk().is_deserted(&self.floor);
+        let Some(entry) = deserted.then(|| self.floor.take_out()).flatten() else { return false };
+        // It may take its time, and the keeper may see to those behind it.
+        let leaves_others = 0 < self.floor.queued();
+        if leaves_others {
+            self.visit(0, |desk, _, _| desk.orphans.one_begins());
+        }
+        K::strand(self, entry.work);
+        self.visit(0, |desk, _, errands| {
+            if leaves_others {
+                desk.orphans.one_ended();
+            }
+            desk.news(errands);
+        });
+        true
+    }
+
+    /// Does the same with one that its submitter counts on a worker for.
+    pub(crate) fn run_orphan(self: &Arc<Self>) {
+        quietly(|| {
+            self.run_one_deserted();
+        });
+        self.visit(0, |desk, _, _| desk.orphans.cared());
     }
 
     /// Asks for a place in the line. Where that seems full it counts anew what was taken, and where
@@ -304,9 +332,11 @@ impl<K: Kind> Engine<K> {
     }
 
     /// A hired worker is ready for its first task.
-    pub(crate) fn started(self: &Arc<Self>, worker: WorkerId) -> Standing {
+    pub(crate) fn started(self: &Arc<Self>, worker: WorkerId, badge: &Arc<Badge<K>>) -> Standing {
+        let badge = Arc::clone(badge);
         self.visit(0, |desk, now, errands| {
             desk.news(errands);
+            desk.staff.came(worker, badge);
             desk.started(worker, &self.floor, now)
         })
     }
@@ -510,5 +540,85 @@ impl<K: Kind> Drop for Beside<K> {
 impl<K: Kind> fmt::Debug for Engine<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Engine").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread::{self, JoinHandle};
+
+    use super::*;
+    use crate::engine::keep;
+    use crate::task::{Once, small};
+    use crate::{ThreadPool, Threads};
+
+    /// Longer than it takes, even where many others use the machine.
+    const LIMIT: Duration = Duration::from_secs(20);
+
+    /// One that cannot start a worker, and has no keeper yet.
+    fn powerless(workers_max: u32) -> Arc<Engine<Threads>> {
+        let builder = ThreadPool::builder().workers(0..=workers_max).wait_budget(10 * LIMIT);
+        let engine = builder.stack_size(1 << 60).unkept();
+        engine.visit(0, |_, _, _| ());
+        engine
+    }
+
+    /// Puts a task into the line; its submitter is still to come to the desk, if it is called.
+    fn put(engine: &Arc<Engine<Threads>>, task: impl FnOnce() + Send + 'static) -> bool {
+        let number = engine.enter().expect("open");
+        engine.floor.put(number, small(Once::new(task)))
+    }
+
+    fn keeper_of(engine: &Arc<Engine<Threads>>) -> JoinHandle<()> {
+        let engine = Arc::clone(engine);
+        thread::spawn(move || keep(&engine))
+    }
+
+    /// Somebody is at the desk first and starts a worker for a task; its submitter comes meanwhile,
+    /// counts on that and goes. Then the start fails.
+    fn check(first: Visitor) {
+        let engine = powerless(1);
+        let (ran, runs) = mpsc::channel();
+        assert!(put(&engine, move || ran.send(()).expect("somebody waits")), "it is called");
+        let ((), errands) = engine.decide(first, 1, |_, _, _| ());
+        assert_eq!(errands.start.len(), 1, "one is hired for it");
+        engine.summoned();
+        assert!(runs.try_recv().is_err(), "a worker may come");
+        if engine.run(errands) && first == Visitor::Submitter {
+            engine.run_deserted();
+        }
+        let keeper = keeper_of(&engine);
+        assert_eq!(runs.recv_timeout(LIMIT), Ok(()), "{first:?} was first");
+        engine.close();
+        keeper.join().expect("no panic");
+    }
+
+    #[test]
+    fn a_task_whose_start_failed_is_run_whoever_was_at_the_desk() {
+        for first in [Visitor::Submitter, Visitor::Other, Visitor::Keeper] {
+            check(first);
+        }
+    }
+
+    #[test]
+    fn a_task_does_not_wait_for_a_submitter_that_is_kept_by_another_one() {
+        let engine = powerless(2);
+        let (second_ran, second_runs) = mpsc::channel();
+        let (first_ran, first_runs) = mpsc::channel();
+        let first = move || {
+            first_ran.send(second_runs.recv_timeout(LIMIT)).expect("somebody waits");
+        };
+        assert!(put(&engine, first));
+        let ((), errands) = engine.decide(Visitor::Submitter, 1, |_, _, _| ());
+        if put(&engine, move || second_ran.send(()).expect("it waits")) {
+            engine.summoned();
+        }
+        assert!(engine.run(errands), "nobody can be started");
+        let keeper = keeper_of(&engine);
+        engine.run_deserted();
+        assert_eq!(first_runs.recv(), Ok(Ok(())), "the second runs beside it");
+        engine.close();
+        keeper.join().expect("no panic");
     }
 }

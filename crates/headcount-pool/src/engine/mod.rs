@@ -17,6 +17,7 @@ mod line;
 mod lookout;
 mod machine;
 mod notice;
+mod orphans;
 mod pace;
 mod patience;
 mod porter;
@@ -94,11 +95,7 @@ pub trait Kind: Debug + Sized + Send + Sync + 'static {
     fn rouse(bed: &Self::Bed);
 
     /// Starts a worker.
-    fn start(
-        engine: &Arc<Engine<Self>>,
-        worker: WorkerId,
-        badge: Arc<Badge<Self>>,
-    ) -> io::Result<Self::Hand>;
+    fn start(engine: &Arc<Engine<Self>>, worker: WorkerId) -> io::Result<Self::Hand>;
 
     /// Waits until a worker that has ended is really gone.
     fn bury(hand: Self::Hand);

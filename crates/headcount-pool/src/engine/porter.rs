@@ -6,12 +6,15 @@
 //! a thread that is started when it is needed and ends when it was not for a while, and with its
 //! keeper at the latest; a pool in which nothing expires, nobody leaves and nothing happens has
 //! none.
+//!
+//! Its *stand-in* is another of the kind. It runs tasks where no worker can be started, and apart
+//! from the porter, as a task may take for ever and workers are to be buried meanwhile.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread::{self, JoinHandle, LocalKey};
 use std::time::Duration;
 
 use crate::sync::{Condvar, Mutex, lock};
@@ -28,14 +31,25 @@ type Load = Box<dyn FnOnce() + Send>;
 thread_local! {
     /// Who carries for this thread, if it is a keeper.
     static PORTER: RefCell<Option<Arc<Porter>>> = const { RefCell::new(None) };
+    /// Who runs tasks for it that no worker comes for.
+    static STAND_IN: RefCell<Option<Arc<Porter>>> = const { RefCell::new(None) };
     /// The pool whose porter this thread is, told from others by a number. 0: none.
     static CARRIES_FOR: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Does something of the user's: here, or where this thread is a keeper, by its porter.
 pub(crate) fn carried(act: impl FnOnce() + Send + 'static) {
-    let porter = PORTER.try_with(|cell| cell.borrow().clone()).ok().flatten();
-    match porter {
+    by(&PORTER, act);
+}
+
+/// Runs a task that no worker comes for: here, or where this thread is a keeper, by its stand-in.
+/// By the keeper all the same where no thread can be started at all, as there is nobody else then.
+pub(crate) fn stood_in(act: impl FnOnce() + Send + 'static) {
+    by(&STAND_IN, act);
+}
+
+fn by(whom: &'static LocalKey<RefCell<Option<Arc<Porter>>>>, act: impl FnOnce() + Send + 'static) {
+    match whom.try_with(|cell| cell.borrow().clone()).ok().flatten() {
         Some(porter) => porter.carry(Box::new(act)),
         None => quietly(act),
     }
@@ -46,32 +60,29 @@ pub(crate) fn is_porter_of(pool: usize) -> bool {
     CARRIES_FOR.try_with(Cell::get).is_ok_and(|known| known == pool)
 }
 
-/// Has a porter for this thread, which is the keeper of that pool, until what this returns goes.
+/// Has a porter and a stand-in for this thread, which is the keeper of that pool, until what this
+/// returns goes.
 pub(crate) fn with_porter(pool: usize, name: &str) -> Employment {
-    let name = format!("{name}-porter");
-    let state = Mutex::new(State::default());
-    let porter = Arc::new(Porter { pool, name, state, called: Condvar::new() });
+    let porter = Porter::new(pool, format!("{name}-porter"));
+    let stand_in = Porter::new(pool, format!("{name}-stand-in"));
     PORTER.set(Some(Arc::clone(&porter)));
-    Employment(porter)
+    STAND_IN.set(Some(Arc::clone(&stand_in)));
+    Employment { porter, stand_in }
 }
 
-/// A keeper that has a porter.
+/// A keeper that has a porter and a stand-in.
 #[derive(Debug)]
-pub(crate) struct Employment(Arc<Porter>);
+pub(crate) struct Employment {
+    porter: Arc<Porter>,
+    stand_in: Arc<Porter>,
+}
 
 impl Drop for Employment {
     fn drop(&mut self) {
+        STAND_IN.set(None);
         PORTER.set(None);
-        let thread = {
-            let mut state = lock(&self.0.state);
-            state.is_over = true;
-            state.thread.take()
-        };
-        self.0.called.notify_all();
-        if let Some(thread) = thread {
-            // What it carried was caught.
-            let _ = thread.join();
-        }
+        self.stand_in.dismiss();
+        self.porter.dismiss();
     }
 }
 
@@ -92,6 +103,25 @@ struct State {
 }
 
 impl Porter {
+    fn new(pool: usize, name: String) -> Arc<Self> {
+        let state = Mutex::new(State::default());
+        Arc::new(Self { pool, name, state, called: Condvar::new() })
+    }
+
+    /// Waits until it has done all it has, and is gone.
+    fn dismiss(&self) {
+        let thread = {
+            let mut state = lock(&self.state);
+            state.is_over = true;
+            state.thread.take()
+        };
+        self.called.notify_all();
+        if let Some(thread) = thread {
+            // What it carried was caught.
+            let _ = thread.join();
+        }
+    }
+
     fn carry(self: &Arc<Self>, load: Load) {
         let mut state = lock(&self.state);
         if state.waiting.len() < WAITING_MAX && self.is_there(&mut state) {

@@ -21,12 +21,11 @@ pub(crate) struct Staff<K: Kind> {
 /// One worker.
 pub(crate) struct Post<K: Kind> {
     pub(crate) worker: WorkerId,
-    pub(crate) badge: Arc<Badge<K>>,
+    /// `None`: it has not come yet.
+    pub(crate) badge: Option<Arc<Badge<K>>>,
     pub(crate) hired_at: Timestamp,
     /// What is left to bury. `None`: not started yet, or the keeper has it.
     hand: Option<K::Hand>,
-    /// The beginning of a task that was told to be stuck.
-    stuck: Option<Timestamp>,
 }
 
 impl<K: Kind> Default for Staff<K> {
@@ -36,14 +35,20 @@ impl<K: Kind> Default for Staff<K> {
 }
 
 impl<K: Kind> Staff<K> {
-    pub(crate) fn hire(&mut self, worker: WorkerId, badge: Arc<Badge<K>>, now: Timestamp) {
+    pub(crate) fn hire(&mut self, worker: WorkerId, now: Timestamp) {
         if self.posts.len() <= worker.slot() {
             self.posts.resize_with(worker.slot() + 1, || None);
         }
-        let post = Post { worker, badge, hired_at: now, hand: None, stuck: None };
+        let post = Post { worker, badge: None, hired_at: now, hand: None };
         let before = self.posts[worker.slot()].replace(post);
         assert!(before.is_none(), "the roster gives a slot to one worker at a time");
         self.count += 1;
+    }
+
+    /// It has come, and wears this.
+    pub(crate) fn came(&mut self, worker: WorkerId, badge: Arc<Badge<K>>) {
+        let post = self.posts[worker.slot()].as_mut().filter(|post| post.worker == worker);
+        post.expect("whoever comes was hired").badge = Some(badge);
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -57,12 +62,18 @@ impl<K: Kind> Staff<K> {
 
     /// How many workers have such a badge.
     pub(crate) fn count(&self, such: impl Fn(&Badge<K>) -> bool) -> u32 {
-        let count = self.iter().filter(|post| such(&post.badge)).count();
+        let count = self.badges().filter(|badge| such(badge)).count();
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
-    pub(crate) fn badge(&self, worker: WorkerId) -> Arc<Badge<K>> {
-        Arc::clone(&self.post(worker).badge)
+    /// What a worker wears, if it has come.
+    pub(crate) fn badge(&self, worker: WorkerId) -> Option<&Arc<Badge<K>>> {
+        self.post(worker).badge.as_ref()
+    }
+
+    /// The badges of those who have come.
+    pub(crate) fn badges(&self) -> impl Iterator<Item = &Badge<K>> {
+        self.iter().filter_map(|post| post.badge.as_deref())
     }
 
     pub(crate) fn hired_at(&self, worker: WorkerId) -> Timestamp {
@@ -90,37 +101,34 @@ impl<K: Kind> Staff<K> {
 
     pub(crate) fn remove(&mut self, worker: WorkerId) {
         if let Some(post) = self.posts[worker.slot()].take() {
-            self.taken_by_gone += post.badge.taken();
+            self.taken_by_gone += post.badge.map_or(0, |badge| badge.taken());
             self.count -= 1;
         }
     }
 
     /// How many tasks workers took since the beginning.
     pub(crate) fn taken(&self) -> u64 {
-        self.taken_by_gone + self.iter().map(|post| post.badge.taken()).sum::<u64>()
+        self.taken_by_gone + self.badges().map(Badge::taken).sum::<u64>()
     }
 
     /// How many tasks workers took that have not been counted by what became of them.
     pub(crate) fn in_hand(&self) -> u64 {
-        self.iter().map(|post| post.badge.in_hand()).sum()
+        self.badges().map(Badge::in_hand).sum()
     }
 
     /// Those whose task has run for as long as that and was not told of before: the worker, since
     /// when, and the task's class.
     pub(crate) fn newly_stuck(
-        &mut self,
+        &self,
         now: Timestamp,
         stuck_after: Duration,
     ) -> Vec<(WorkerId, Timestamp, Option<Name>)> {
-        let mut found = Vec::new();
-        for post in self.posts.iter_mut().flatten() {
-            let Some(since) = post.badge.since() else { continue };
-            if stuck_after <= now.since(since) && post.stuck != Some(since) {
-                post.stuck = Some(since);
-                found.push((post.worker, since, post.badge.class()));
-            }
-        }
-        found
+        let stuck = self.iter().filter_map(|post| {
+            let badge = post.badge.as_ref()?;
+            let since = badge.since().filter(|since| stuck_after <= now.since(*since))?;
+            badge.is_stuck_since(since).then(|| (post.worker, since, badge.class()))
+        });
+        stuck.collect()
     }
 
     fn post(&self, worker: WorkerId) -> &Post<K> {

@@ -105,7 +105,7 @@ impl<K: Kind> Desk<K> {
                 return;
             }
             let worker = self.watchdog.blocked[index].worker;
-            let counted_out = self.staff.badge(worker).is_recalled();
+            let counted_out = self.staff.badge(worker).is_some_and(|badge| badge.is_recalled());
             if !counted_out && !self.count_out(worker) {
                 // As many as may be are counted out; when one of them is back we try again.
                 return;
@@ -190,8 +190,8 @@ impl<K: Kind> Desk<K> {
     /// Counts a worker out, so that another can have its place. It reports after its task.
     fn count_out(&mut self, worker: WorkerId) -> bool {
         let counted_out = self.roster.written_off(worker);
-        if counted_out {
-            self.staff.badge(worker).recall();
+        if counted_out && let Some(badge) = self.staff.badge(worker) {
+            badge.recall();
         }
         counted_out
     }
@@ -200,7 +200,9 @@ impl<K: Kind> Desk<K> {
     pub(crate) fn came_back(&mut self, worker: WorkerId, now: Timestamp) {
         // There may be room now to count another one out.
         self.watchdog.retry_at = now;
-        self.staff.badge(worker).has_reported();
+        if let Some(badge) = self.staff.badge(worker) {
+            badge.has_reported();
+        }
         self.watchdog.replaced_stuck.retain(|known| *known != worker);
     }
 

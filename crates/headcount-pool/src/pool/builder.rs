@@ -281,6 +281,13 @@ impl<K: Kind> Builder<K> {
         Ok(Pool::new(PoolHandle::new(engine, overflow), keeper))
     }
 
+    /// An engine that nobody keeps, for a test that is its keeper.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn unkept(self) -> Arc<Engine<K>> {
+        let kind = self.check().expect("no fault");
+        Arc::new(self.engine(kind))
+    }
+
     fn check(&self) -> Result<K, BuildError> {
         let Workers { min, max } = self.workers;
         let (kind, mut faults) = match K::open(&self.plan) {

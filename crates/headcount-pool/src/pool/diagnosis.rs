@@ -222,8 +222,10 @@ fn verdict(facts: Facts<'_>) -> Bottleneck {
 
 /// What a worker does, by what the roster knows and what stands on its badge.
 fn report<K: Kind>(post: &Post<K>, roster: &Roster, now: Timestamp) -> WorkerReport {
-    let badge = &post.badge;
-    let (doing, since) = match (roster.duty(post.worker), badge.blocked_since(), badge.since()) {
+    let badge = post.badge.as_ref();
+    let at = badge.map(|badge| (badge.blocked_since(), badge.since()));
+    let (blocked_since, busy_since) = at.unwrap_or_default();
+    let (doing, since) = match (roster.duty(post.worker), blocked_since, busy_since) {
         (Some(Duty::Starting), ..) => (Doing::Starting, Some(post.hired_at)),
         (Some(Duty::Leaving), ..) => (Doing::Leaving, None),
         (Some(Duty::Parked { since }), ..) => (Doing::Idle, Some(since)),
@@ -236,8 +238,8 @@ fn report<K: Kind>(post: &Post<K>, roster: &Roster, now: Timestamp) -> WorkerRep
         slot: post.worker.slot(),
         doing,
         since,
-        class: badge.class(),
-        tasks: badge.taken(),
+        class: badge.and_then(|badge| badge.class()),
+        tasks: badge.map_or(0, |badge| badge.taken()),
     }
 }
 

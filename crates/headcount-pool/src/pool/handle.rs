@@ -11,7 +11,7 @@ use super::drained::{Drained, Unrun};
 use super::idle::Idle;
 use super::resize::Resize;
 use super::sampling::{SAMPLED_MAX, used_by};
-use crate::engine::{Engine, Fate, Kind};
+use crate::engine::{Badge, Engine, Fate, Kind};
 use crate::event::Event;
 use crate::policy::Policies;
 use crate::sync::atomic::Ordering;
@@ -138,9 +138,10 @@ impl<K: Kind> PoolHandle<K> {
         if blocked_share.is_due(now) {
             let desk = self.engine.desk();
             let posts = desk.staff.iter();
-            let threads: Vec<_> =
-                posts.filter_map(|post| Some((post.worker, post.badge.thread()?))).collect();
-            let at_tasks = desk.staff.iter().filter_map(|post| post.badge.since());
+            let threads: Vec<_> = posts
+                .filter_map(|post| Some((post.worker, post.badge.as_ref()?.thread()?)))
+                .collect();
+            let at_tasks = desk.staff.badges().filter_map(Badge::since);
             let busy = served + at_tasks.map(|since| now.since(since)).sum::<Duration>();
             drop(desk);
             if !threads.is_empty() && threads.len() <= SAMPLED_MAX {

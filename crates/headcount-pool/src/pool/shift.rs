@@ -60,7 +60,7 @@ impl<'a, K: Kind> Shift<'a, K> {
 
     /// It is ready for its first task: what is it to do?
     pub(crate) fn started(&mut self) -> Standing {
-        let standing = self.engine.started(self.worker);
+        let standing = self.engine.started(self.worker, self.badge);
         self.told(standing)
     }
 

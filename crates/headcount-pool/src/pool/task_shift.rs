@@ -38,11 +38,8 @@ enum Stage {
 }
 
 impl Presence {
-    pub(super) fn new(
-        engine: Arc<Engine<Tasks>>,
-        worker: WorkerId,
-        badge: Arc<Badge<Tasks>>,
-    ) -> Self {
+    pub(super) fn new(engine: Arc<Engine<Tasks>>, worker: WorkerId) -> Self {
+        let badge = Arc::new(Badge::new());
         Self { engine, worker, badge, run: None, stage: Stage::Hired }
     }
 

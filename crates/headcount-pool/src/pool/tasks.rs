@@ -18,7 +18,7 @@ use super::escorting::Escorting;
 use super::owner::Pool;
 use super::submit::{Bond, Runs, Spawns};
 use super::task_shift::Presence;
-use crate::engine::{Badge, Engine, Fate, Kind};
+use crate::engine::{Engine, Fate, Kind};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, lock};
 use crate::task::{Aside, Inside, Promise, Refusal, Run, TaskHandle, TaskWork, Turn};
@@ -176,13 +176,9 @@ impl Kind for Tasks {
         }
     }
 
-    fn start(
-        engine: &Arc<Engine<Self>>,
-        worker: WorkerId,
-        badge: Arc<Badge<Self>>,
-    ) -> io::Result<()> {
+    fn start(engine: &Arc<Engine<Self>>, worker: WorkerId) -> io::Result<()> {
         // A runtime that has shut down drops it here; its presence tells the engine.
-        let presence = Presence::new(Arc::clone(engine), worker, badge);
+        let presence = Presence::new(Arc::clone(engine), worker);
         engine.kind.runtime.spawn(presence.work());
         Ok(())
     }

@@ -140,18 +140,14 @@ impl Kind for Threads {
         }
     }
 
-    fn start(
-        engine: &Arc<Engine<Self>>,
-        worker: WorkerId,
-        badge: Arc<Badge<Self>>,
-    ) -> io::Result<JoinHandle<()>> {
+    fn start(engine: &Arc<Engine<Self>>, worker: WorkerId) -> io::Result<JoinHandle<()>> {
         let builder = thread::Builder::new().name(format!("{}-{}", engine.name, worker.slot()));
         let builder = match engine.kind.stack_size {
             Some(bytes) => builder.stack_size(bytes),
             None => builder,
         };
         let engine = Arc::clone(engine);
-        builder.spawn(move || Shift::new(&engine, worker, &badge).work())
+        builder.spawn(move || Shift::new(&engine, worker, &Arc::new(Badge::new())).work())
     }
 
     fn bury(hand: JoinHandle<()>) {

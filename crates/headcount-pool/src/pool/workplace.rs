@@ -7,16 +7,14 @@ use headcount_core::roster::WorkerId;
 use headcount_core::{Name, Timestamp};
 
 use crate::engine::{Alarm, Badge, Deadline, Engine, Fate, Kind};
-use crate::sync::atomic::{AtomicU32, Ordering};
 use crate::task::{BlocksOn, Home, Workplace};
 
-/// Where a worker works, as its task sees it.
+/// Where a worker works, as its task sees it. Every worker has one, so it is small: it fits where
+/// the start of its thread has given memory back, as its badge does.
 pub(crate) struct Place<K: Kind> {
     engine: Arc<Engine<K>>,
     worker: WorkerId,
     badge: Arc<Badge<K>>,
-    /// How many blocking sections are open, one inside the other. Only its worker counts them.
-    sections: AtomicU32,
 }
 
 impl<K: Kind> Place<K> {
@@ -26,7 +24,7 @@ impl<K: Kind> Place<K> {
         badge: &Arc<Badge<K>>,
     ) -> Arc<dyn Workplace> {
         let (engine, badge) = (Arc::clone(engine), Arc::clone(badge));
-        Arc::new(Self { engine, worker, badge, sections: AtomicU32::new(0) })
+        Arc::new(Self { engine, worker, badge })
     }
 }
 
@@ -36,15 +34,13 @@ impl<K: Kind> Workplace for Place<K> {
     }
 
     fn blocks(&self, on: BlocksOn) {
-        let outer = self.sections.fetch_add(1, Ordering::Relaxed);
-        if outer == 0 {
+        if self.badge.opens_section() {
             self.engine.blocks(self.worker, &self.badge, on);
         }
     }
 
     fn unblocks(&self) {
-        let open = self.sections.fetch_sub(1, Ordering::Relaxed);
-        if open == 1 {
+        if self.badge.closes_section() {
             self.engine.unblocks(self.worker, &self.badge);
         }
     }

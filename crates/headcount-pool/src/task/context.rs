@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
@@ -66,19 +67,24 @@ pub(crate) trait Stoppable: Any + Send + Sync {
 }
 
 thread_local! {
-    static WORKPLACE: RefCell<Option<Arc<dyn Workplace>>> = const { RefCell::new(None) };
+    /// Whoever enters one leaves it; so the thread need not see to it at its end, for which every
+    /// worker would have to keep a note.
+    static WORKPLACE: RefCell<Option<ManuallyDrop<Arc<dyn Workplace>>>> =
+        const { RefCell::new(None) };
     static STOPPABLE: RefCell<Option<Arc<dyn Stoppable>>> = const { RefCell::new(None) };
     static FAILED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// From here on this thread is a worker, until the place is taken away with `None`.
 pub(crate) fn enter_workplace(place: Option<Arc<dyn Workplace>>) -> Option<Arc<dyn Workplace>> {
-    WORKPLACE.with(|cell| std::mem::replace(&mut *cell.borrow_mut(), place))
+    let place = place.map(ManuallyDrop::new);
+    let before = WORKPLACE.with(|cell| std::mem::replace(&mut *cell.borrow_mut(), place));
+    before.map(ManuallyDrop::into_inner)
 }
 
 /// Where this thread works, if it is a worker.
 pub(crate) fn workplace() -> Option<Arc<dyn Workplace>> {
-    WORKPLACE.try_with(|cell| cell.borrow().clone()).ok().flatten()
+    WORKPLACE.with(|cell| cell.borrow().as_deref().map(Arc::clone))
 }
 
 /// Runs `inside` as the task that `stoppable` stops, and hands that back beside what came of it.

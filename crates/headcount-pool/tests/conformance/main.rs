@@ -109,6 +109,8 @@
 //! |  |  | `a_resize_that_cannot_be_reached_says_so` |
 //! |  |  | `tasks_that_nobody_came_for_run_when_a_powerless_pool_is_dropped` |
 //! |  |  | `resuming_a_powerless_pool_leaves_no_task_behind` |
+//! |  |  | `a_task_that_comes_while_the_floor_cannot_be_filled_is_run` |
+//! |  |  | `a_task_that_is_run_for_want_of_workers_holds_up_no_other` |
 //! |  |  | `idle_is_told_when_a_submitter_ran_the_last_task` |
 //! |  | tasks | `where_no_worker_can_be_started_every_task_comes_back` |
 //! |  |  | `a_pool_without_workers_learns_of_the_end_of_its_runtime_with_the_next_task`* |

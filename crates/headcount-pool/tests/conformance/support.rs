@@ -42,6 +42,14 @@ pub(crate) fn threads_called(prefix: &str, such: impl Fn(&str) -> bool) -> usize
     thread_names().iter().filter(such).count()
 }
 
+/// Whether the thread of that name is there and sleeps.
+pub(crate) fn is_asleep(name: &str) -> bool {
+    let tasks = fs::read_dir("/proc/self/task").expect("this is Linux").flatten();
+    let stats = tasks.filter_map(|task| fs::read_to_string(task.path().join("stat")).ok());
+    let sleeps = format!("({name}) S ");
+    stats.into_iter().any(|stat| stat.contains(&sleeps))
+}
+
 fn thread_names() -> Vec<String> {
     let tasks = fs::read_dir("/proc/self/task").expect("this is Linux").flatten();
     let names = tasks.filter_map(|task| fs::read_to_string(task.path().join("comm")).ok());

@@ -10,14 +10,22 @@ use std::time::Duration;
 
 use headcount_core::Staffing;
 use headcount_core::roster::BACKOFF_MIN;
-use headcount_pool::{Event, Refusal, Workers};
+use headcount_pool::{Builder, Event, Refusal, Threads, Workers};
 
 use super::{Handle, Pool, alive, builder, count_in, workers_alive};
-use crate::support::{Calls, counter, eventually, read, within};
+use crate::support::{Calls, Gate, counter, eventually, is_asleep, read, within};
 
 /// A pool that cannot start a thread, because each would have a stack of an exabyte.
 fn powerless(name: &str, workers: impl Into<Workers>) -> Pool {
-    builder(name).workers(workers).stack_size(1 << 60).build().expect("a keeper")
+    rested(name, builder(name).workers(workers).stack_size(1 << 60))
+}
+
+/// A pool whose keeper has looked for the first time. So it is a submitter who finds out that
+/// nobody can be started, and not the keeper who happens to see its task.
+fn rested(name: &str, builder: Builder<Threads>) -> Pool {
+    let pool = builder.build().expect("a keeper");
+    eventually("the keeper sleeps", || is_asleep(&format!("{name}-keeper")));
+    pool
 }
 
 #[test]
@@ -85,8 +93,37 @@ fn resuming_a_powerless_pool_leaves_no_task_behind() {
     let ran = counter();
     (0..3).for_each(|_| pool.spawn(count_in(&ran)).expect("open"));
     pool.resume();
+    eventually("they run, though nobody comes", || read(&ran) == 3);
+    within("the drop", move || drop(pool));
+}
+
+/// Its submitter is told nothing, as the task comes before the keeper has found out.
+#[test]
+fn a_task_that_comes_while_the_floor_cannot_be_filled_is_run() {
+    for workers in [1, 2, 40] {
+        let pool = powerless("floor", 0..=workers);
+        drop(pool.resize(Staffing::exactly(workers)));
+        let ran = counter();
+        pool.spawn(count_in(&ran)).expect("open");
+        eventually("somebody runs it", || read(&ran) == 1);
+        assert_eq!(workers_alive("floor"), 0);
+        within("the drop", move || drop(pool));
+    }
+}
+
+/// Whoever stands in where no worker can be started may be kept for ever, and nobody else by it.
+#[test]
+fn a_task_that_is_run_for_want_of_workers_holds_up_no_other() {
+    let pool = powerless("held", 1);
+    let (gate, ran) = (Gate::new(), counter());
+    pool.pause();
+    pool.spawn(gate.blocks()).expect("open");
+    pool.resume();
+    gate.wait_for(1);
     pool.spawn(count_in(&ran)).expect("open");
-    assert_eq!(read(&ran), 4, "the next one who comes runs them");
+    assert_eq!(read(&ran), 1, "its submitter runs it");
+    gate.open();
+    within("the drop", move || drop(pool));
 }
 
 /// Whoever waits for calm hears of it, though it was the submitter who ran the last task.
@@ -95,20 +132,16 @@ fn idle_is_told_when_a_submitter_ran_the_last_task() {
     let calls = Arc::new(Calls::default());
     let slot: Arc<Mutex<Option<Handle>>> = Arc::default();
     let (waker, watched) = (calls.waker(), Arc::clone(&slot));
-    let pool = builder("calm")
-        .workers(0..=1)
-        .stack_size(1 << 60)
-        .on_event(move |_| {
-            // The start has just failed; the task still waits.
-            if let Some(pool) = watched.lock().expect("no panic").as_ref() {
-                let mut idle = pool.idle();
-                let polled = std::pin::Pin::new(&mut idle).poll(&mut Context::from_waker(&waker));
-                assert!(polled.is_pending());
-                std::mem::forget(idle);
-            }
-        })
-        .build()
-        .expect("a keeper");
+    let builder = builder("calm").workers(0..=1).stack_size(1 << 60).on_event(move |_| {
+        // The start has just failed; the task still waits.
+        if let Some(pool) = watched.lock().expect("no panic").as_ref() {
+            let mut idle = pool.idle();
+            let polled = std::pin::Pin::new(&mut idle).poll(&mut Context::from_waker(&waker));
+            assert!(polled.is_pending());
+            std::mem::forget(idle);
+        }
+    });
+    let pool = rested("calm", builder);
     *slot.lock().expect("no panic") = Some(pool.handle());
     pool.spawn(|| ()).expect("open");
     *slot.lock().expect("no panic") = None;
@@ -143,7 +176,8 @@ fn tasks_that_submitters_run_and_that_join_each_other_do_not_hang() {
         let inner = (0 < left).then(|| pool.submit(move || descend(&own, left - 1)).expect("open"));
         inner.map_or(0, |inner| inner.join().expect("no panic") + 1)
     }
-    let pool = powerless("join", 0..=1);
+    // Whoever is first at the desk, the keeper or the submitter.
+    let pool = builder("join").workers(0..=1).stack_size(1 << 60).build().expect("a keeper");
     let handle = pool.handle();
     assert_eq!(within("no deadlock", move || descend(&handle, 50)), 50);
     within("the drop", move || drop(pool));
@@ -163,8 +197,8 @@ fn a_task_too_deep_to_be_run_by_its_submitter_is_refused_where_the_line_is_full(
             }
         }
     }
-    let pool = builder("full").workers(0..=1).queue_len_max(1).stack_size(1 << 60);
-    let pool = pool.build().expect("a keeper");
+    let builder = builder("full").workers(0..=1).queue_len_max(1).stack_size(1 << 60);
+    let pool = rested("full", builder);
     let (handle, told) = (pool.handle(), Arc::default());
     let tell = Arc::clone(&told);
     within("no deadlock", move || descend(&handle, 0, &tell));
