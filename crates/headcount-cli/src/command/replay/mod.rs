@@ -72,8 +72,21 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Sto
         }
     }
     out.flush()?;
+    if !found.unplayed.is_empty() {
+        return Err(Stop::Failed(nothing_of(arguments, &found.unplayed)));
+    }
     match found.tales.iter().all(|tale| tale.is_as_expected()) {
         true => Ok(()),
         false => Err(Stop::Told),
     }
+}
+
+/// To have checked nothing is not to have found nothing.
+fn nothing_of(arguments: &Arguments, pools: &[String]) -> String {
+    let (file, pools) = (arguments.file.display(), pools.join(", "));
+    let (place, advice) = match arguments.rotated {
+        true => ("any of the files", "the one that had it is gone"),
+        false => ("the file", "with --rotated those before it are read, too"),
+    };
+    format!("{file}: nothing of {pools} was replayed, as its policy is not in {place}; {advice}")
 }

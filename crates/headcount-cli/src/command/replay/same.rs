@@ -6,7 +6,7 @@ use headcount_core::{Decision, ExtraParts, Observation, PolicyConfig};
 use headcount_sim::replay::{Again, Same};
 use serde_json::{Value, json};
 
-use super::tale::{Place, Tale, seconds, tell_fully, tell_unknown};
+use super::tale::{Place, Tale, seconds, tell_fully, tell_nothing, tell_unknown};
 use crate::Stop;
 
 /// One decision that comes out otherwise.
@@ -34,10 +34,6 @@ pub(super) struct SameTale {
 impl SameTale {
     pub(super) fn new(pool: &str, explain: bool, limit: usize) -> Self {
         Self { pool: pool.to_owned(), explain, limit: limit.max(1), ..Self::default() }
-    }
-
-    fn replayed(&self) -> u64 {
-        self.identical + self.differing
     }
 }
 
@@ -70,12 +66,19 @@ impl Tale for SameTale {
         self.replayed() + self.unknown
     }
 
+    fn replayed(&self) -> u64 {
+        self.identical + self.differing
+    }
+
     fn is_as_expected(&self) -> bool {
         self.differing == 0
     }
 
     fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
         let (pool, replayed) = (&self.pool, self.replayed());
+        if replayed == 0 {
+            return tell_nothing(out, pool, self.unknown);
+        }
         match self.differing {
             0 => writeln!(out, "pool {pool}: {replayed} decisions replayed, all identical")?,
             differing => writeln!(
