@@ -168,6 +168,28 @@ fn a_record_of_arrivals_is_planned_for_at_its_busiest() {
     check_in(&folder, with_jobs, 0, &["service     mean 240 ms, scv 0"]);
 }
 
+#[test]
+fn sizes_from_a_file_go_with_a_rate_too() {
+    let folder = folder(&[("web.csv", "t_seconds,service_seconds\n0,0.5\n1,1.5\n")]);
+    let with = |more: &str| format!("--rate 1/s --wait 1s --jobs {more}");
+    check_in(&folder, &with("web.csv"), 0, &["service     mean 1 s, scv 0.25"]);
+    check_in(&folder, &with("none.csv"), 1, &["none.csv: No such file"]);
+    check_in(&folder, &with("web.csv --service 1s"), 2, &["cannot be used with"]);
+    check_in(&folder, &with("web.csv --scv 2"), 2, &["cannot be used with"]);
+    check_in(&folder, &with("web.csv --stage name=a,service=1s"), 2, &["cannot be used with"]);
+    check_in(&folder, "--wait 1s --jobs web.csv", 2, &["how much comes is not said"]);
+}
+
+/// A flag that needs another one is refused where something else stands in its place.
+#[test]
+fn no_flag_is_passed_over_in_silence() {
+    let pool = "--trace a.csv --pool web --service 1s --wait 1s";
+    let slowest = "--rate 1 --service 1s --service-p99 2s --wait 1s";
+    for flags in [pool, slowest] {
+        check(flags, 2, &["cannot be used with"]);
+    }
+}
+
 /// On/off bursts of a language model: 40 workers of a simulated pool keep this promise, 30 do not.
 #[test]
 fn a_packed_record_is_read_with_the_jobs_beside_it() {

@@ -122,6 +122,7 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
         ("--refuse 50", "\"50\" is no refusal; write 50,share=30%"),
         ("--knee-drift 60", "\"60\" is no drift of the knee; write 60..40"),
         ("--knee-drift 60..40 --knee 9", "cannot be used with"),
+        ("--knee-drift 60..40 --knee-change 9s=9", "cannot be used with"),
         ("--policy fixed:8+health", "\"fixed:8+health\" is no number of workers; write fixed:8"),
         ("--policy fast+health", "no preset is called \"fast\"; there are slo"),
     ] {

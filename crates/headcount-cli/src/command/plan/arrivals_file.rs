@@ -25,7 +25,8 @@ pub(super) fn read(path: &Path, jobs: Option<&Path>) -> Result<Record, Stop> {
     Ok(Record { step: arrivals.step.as_secs_f64(), counts, service, spawn: None, no_rate: None })
 }
 
-fn service(path: &Path) -> Result<Service, Stop> {
+/// How long the jobs in `path` take.
+pub(super) fn service(path: &Path) -> Result<Service, Stop> {
     let mut times = Times::default();
     for job in read_jobs(open(path)?).map_err(|error| refused(path, &error))? {
         times.add(job.size.as_secs_f64());

@@ -136,15 +136,21 @@ fn service(arguments: &Arguments, record: Option<&Record>) -> Result<Service, St
     let service = match (arguments.service, arguments.service_p50, arguments.service_p99) {
         (Some(mean), ..) => Service::new(mean.as_secs_f64(), arguments.scv),
         (None, Some(p50), Some(p99)) => Service::lognormal(p50.as_secs_f64(), p99.as_secs_f64()),
-        _ => {
-            return record.and_then(|record| record.service).ok_or_else(|| {
-                let sentence = "how long a job takes is not said; give --service 60ms and --scv, \
-                                or --service-p50 and --service-p99";
-                Stop::Misused(sentence.to_owned())
-            });
-        }
+        _ => return service_of_files(arguments, record),
     };
     service.map_err(misused)
+}
+
+/// What is known from files alone; with a trace its jobs were read already.
+fn service_of_files(arguments: &Arguments, record: Option<&Record>) -> Result<Service, Stop> {
+    match (record, &arguments.jobs) {
+        (None, Some(jobs)) => arrivals_file::service(jobs),
+        _ => record.and_then(|record| record.service).ok_or_else(|| {
+            let sentence = "how long a job takes is not said; give --service 60ms and --scv, \
+                            --service-p50 and --service-p99, or --jobs FILE";
+            Stop::Misused(sentence.to_owned())
+        }),
+    }
 }
 
 fn misused(bad: BadNumber) -> Stop {

@@ -83,7 +83,7 @@ pub(in crate::command::sim) struct Arguments {
     pub(super) knee: Option<Knee>,
     /// The knee becomes another one: 60s=20. May be repeated.
     #[arg(long, value_name = "WHEN=N", value_parser = KneeChange::parse, requires = "knee")]
-    #[arg(help_heading = "World")]
+    #[arg(conflicts_with = "knee_drift", help_heading = "World")]
     pub(super) knee_change: Vec<KneeChange>,
     /// The knee goes evenly from one number to another while jobs come: 60..40, or
     /// 60..40,crowding=0.02.
