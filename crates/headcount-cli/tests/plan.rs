@@ -115,9 +115,9 @@ fn the_bottleneck_of_several_stages_is_named() {
         &format!("--rate 100/s --wait 100ms {fetch} {thumb},workers=4 --bytes-per-worker 1GiB"),
         0,
         &[
-            "37 workers in 2 stages keep the wait within 100 ms",
+            "39 workers in 2 stages keep the wait within 100 ms",
             "The bottleneck is thumb: its 4 workers at 45 ms a job carry 88.9/s, less than comes.",
-            "37 GiB of memory",
+            "39 GiB of memory",
             "40, enough",
             "4, does not keep up",
         ],
@@ -125,6 +125,16 @@ fn the_bottleneck_of_several_stages_is_named() {
     let unknown = format!("--rate 100/s --wait 100ms --stage name=fetch,service=200ms {thumb}");
     check(&unknown, 0, &["The bottleneck is fetch: each job takes 200 ms of its workers"]);
     check(&format!("{unknown} --json"), 0, &["\"bottleneck\"", "\"stage\": \"fetch\""]);
+}
+
+#[test]
+fn no_promise_is_made_that_the_service_of_one_stage_breaks() {
+    let stages = "--stage name=a,service=0.6s --stage name=b,service=500ms,scv=0";
+    let sentence = "1 % may be late; ask for more than 3.44 s";
+    for latency in ["1s", "3.3s"] {
+        check(&format!("--rate 10/s --latency {latency} {stages}"), 1, &[sentence]);
+    }
+    check(&format!("--rate 10/s --latency 3.6s {stages}"), 0, &["keep the latency within 3.6 s"]);
 }
 
 #[test]
