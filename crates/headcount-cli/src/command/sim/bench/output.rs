@@ -7,6 +7,7 @@ use headcount_sim::contest::Cell;
 use super::arguments::Arguments;
 use super::fixtures::{Fixture, fixtures};
 use super::loads::{Offer, offered};
+use super::passed_over::PassedOver;
 use super::playing::play;
 use super::progress::Progress;
 use super::table::{self, Rows};
@@ -49,9 +50,8 @@ pub(in crate::command::sim) fn run(
 
 /// Says what of the folder is not played. The benchmark goes on where nobody reads that.
 fn remark(offer: &Offer) {
-    for file in &offer.left_over {
-        let why = "it is passed over, as its name is not that of a trace, or is there twice";
-        let _unheard = writeln!(io::stderr(), "headcount: {file}: {why}");
+    for PassedOver { file, why } in &offer.passed_over {
+        let _unheard = writeln!(io::stderr(), "headcount: {file}: it is passed over: {why}");
     }
     for skipped in &offer.skipped {
         let _unheard = writeln!(io::stderr(), "headcount: {}; it is skipped", skipped.why);
