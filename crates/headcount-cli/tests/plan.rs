@@ -219,9 +219,12 @@ fn a_bad_record_says_where_and_what_to_do() {
     };
     refused("", "a.csv: the file is empty; its first line names the columns");
     refused("t_seconds,arrivals\n0,1\n", "a.csv: line 2 is the only bucket");
+    refused("t_seconds,arrivals\n0,1\n", "or say the step in the name of the file, as in web_60s");
     refused("t_seconds,arrivals\n0,1\n1,x\n", "a.csv: line 3: arrivals is \"x\"; write a number");
     refused("t_seconds,arrivals\n0,1\n1,1\n3,1\n", "a.csv: line 4: t_seconds is 3 where 2 should");
     check("--trace none.csv --service 1s --wait 1s", 1, &["none.csv: No such file"]);
+    check("--trace . --service 1s --wait 1s", 1, &[".: it is a directory; give a file"]);
+    check("--recorded . --service 1s --wait 1s", 1, &[".: it is a directory; give a file"]);
 }
 
 /// A minute of a pool to which 10 tasks come every second, as the recorder writes it.

@@ -20,6 +20,7 @@ mod crew;
 mod reach;
 
 mod duration;
+mod opened;
 mod table;
 mod trace_name;
 mod when;

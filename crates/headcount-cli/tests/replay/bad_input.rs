@@ -21,7 +21,7 @@ fn a_file_that_is_no_trace_is_refused() {
     check(HEADER, "it has no pool; nothing can be replayed");
     check(&format!("{HEADER}{{\"pool\":\"a\"}}\n"), "line 2: this is neither a decision nor");
     place.check(&["none.jsonl"], 2, "headcount: none.jsonl: No such file");
-    place.check(&["."], 2, "headcount: .: ");
+    place.check(&["."], 2, "headcount: .: it is a directory; give a file");
     place.check(&[], 2, "FILE");
 }
 

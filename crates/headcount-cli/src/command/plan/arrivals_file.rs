@@ -9,6 +9,7 @@ use headcount_sim::maths::Service;
 
 use super::record::{Record, Times};
 use crate::Stop;
+use crate::command::opened;
 use crate::command::trace_name::{jobs_beside, step};
 
 /// The counts in `path`, and the times of the jobs in `jobs` or in the file beside it.
@@ -44,7 +45,7 @@ fn whole(count: f64) -> u64 {
 }
 
 fn open(path: &Path) -> Result<File, Stop> {
-    File::open(path).map_err(|error| refused(path, &error))
+    opened::open(path).map_err(|error| refused(path, &error))
 }
 
 fn refused(path: &Path, why: &(impl Display + ?Sized)) -> Stop {

@@ -12,6 +12,7 @@ use super::other::Other;
 use super::same::SameTale;
 use super::tale::Tale;
 use crate::Stop;
+use crate::command::opened::is_no_folder;
 
 /// What was found in a trace.
 pub(super) struct Found {
@@ -58,6 +59,7 @@ impl Pools<'_> {
     fn read(&mut self, file: &Path) -> Result<bool, Stop> {
         let shown = file.display();
         let refused = |error: &dyn std::fmt::Display| Stop::Misused(format!("{shown}: {error}"));
+        is_no_folder(file).map_err(|error| refused(&error))?;
         let mut reader = TraceReader::open(file).map_err(|error| refused(&error))?;
         while let Some(row) = reader.next() {
             let row = row.map_err(|error| refused(&error))?;

@@ -96,6 +96,24 @@ fn a_packed_file_that_was_cut_short_says_so() {
 }
 
 #[test]
+fn what_follows_packed_data_is_packed_or_told() {
+    let whole = azure::jobs();
+    let jobs = read_jobs(whole).unwrap().len();
+    for rest in [&b"\n"[..], b"x", &[0; 512], b"t_seconds,service_seconds\n0,1\n"] {
+        let told = read_jobs([whole, rest].concat().as_slice()).unwrap_err().to_string();
+        let expected = "unreadable: bytes that are not gzip follow the packed data; cut them off";
+        assert!(told.contains(expected), "{rest:?}: {told}");
+    }
+    // A piece of nothing: the shortest there is.
+    let mut nothing = Vec::new();
+    flate2::write::GzEncoder::new(&mut nothing, flate2::Compression::fast()).finish().unwrap();
+    assert_eq!(read_jobs([&nothing, whole, &nothing].concat().as_slice()).unwrap().len(), jobs);
+    let cut = [whole, &nothing[..9]].concat();
+    let error = read_jobs(cut.as_slice()).unwrap_err();
+    assert!(matches!(error, TraceFileError::CutShort { .. }), "{error}");
+}
+
+#[test]
 fn a_reader_that_fails_is_told_with_its_words() {
     struct Broken;
     impl Read for Broken {

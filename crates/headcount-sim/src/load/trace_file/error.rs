@@ -164,7 +164,8 @@ impl TraceFileError {
             ),
             _ => write!(
                 f,
-                "line 2 is the only bucket, so its length is unknown; add one, or say the step"
+                "line 2 is the only bucket, so its length is unknown; add one, or say the step in \
+                 the name of the file, as in web_60s.arrivals.csv"
             ),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 
 use super::error::TraceFileError;
 
@@ -74,9 +74,40 @@ fn unpacked<'a>(mut source: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>>
     let is_packed = first == GZIP_MAGIC;
     let whole = BufReader::new(io::Cursor::new(first).chain(source));
     Ok(match is_packed {
-        true => Box::new(BufReader::new(MultiGzDecoder::new(whole))),
+        true => Box::new(BufReader::new(Members { current: Some(GzDecoder::new(whole)) })),
         false => Box::new(whole),
     })
+}
+
+/// Packed data, which may be several pieces one after the other.
+struct Members<R> {
+    /// `None`: all were read.
+    current: Option<GzDecoder<R>>,
+}
+
+impl<R: BufRead> Read for Members<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(current) = &mut self.current {
+            let read = current.read(buffer)?;
+            if 0 < read || buffer.is_empty() {
+                return Ok(read);
+            }
+            self.current = self.current.take().map(GzDecoder::into_inner).map_or(Ok(None), next)?;
+        }
+        Ok(0)
+    }
+}
+
+/// The piece that follows. Bytes that are none are told as such: nothing was cut short.
+fn next<R: BufRead>(mut rest: R) -> io::Result<Option<GzDecoder<R>>> {
+    match rest.fill_buf()?.first() {
+        None => Ok(None),
+        Some(first) if *first == GZIP_MAGIC[0] => Ok(Some(GzDecoder::new(rest))),
+        Some(_) => Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "bytes that are not gzip follow the packed data; cut them off, or pack it anew",
+        )),
+    }
 }
 
 fn unreadable(line: u64, why: &io::Error) -> TraceFileError {
