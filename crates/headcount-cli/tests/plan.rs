@@ -297,6 +297,8 @@ fn a_batch_has_no_rate() {
 fn a_doubling_that_is_too_large_is_no_reason_to_say_nothing() {
     let expected = ["5000", "10000000/s needs more workers than are looked for"];
     check("--rate 5e6/s --service 1s --wait 1s", 0, &expected);
+    let longer = ["service 20 % longer     more than 10000000 workers"];
+    check("--rate 9e7/s --service 100ms --wait 1ms", 0, &longer);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use headcount_sim::maths::{Measured, Service, Slo};
+use headcount_sim::maths::{Measured, Service, Slo, WORKERS_MAX};
 use headcount_sim::plan::{Floor, NoPlan, Plan, Rates, Standing};
 
 use super::words::{bytes, number, promise, rate, share, span, workers};
@@ -136,11 +136,14 @@ fn what_if(text: &mut Text, plan: &Plan) {
     for what_if in &plan.what_ifs {
         let change = what_if.change;
         match what_if.workers {
-            Some(count) => {
+            Ok(count) => {
                 let more = i64::from(count) - i64::from(plan.at.workers);
                 text.line(format_args!("  {change:<24}{} ({more:+})", workers(count)));
             }
-            None => text.line(format_args!("  {change:<24}no number of workers would do")),
+            Err(NoPlan::TooMany { .. }) => {
+                text.line(format_args!("  {change:<24}more than {WORKERS_MAX} workers"));
+            }
+            Err(_) => text.line(format_args!("  {change:<24}no number of workers would do")),
         }
     }
 }
