@@ -326,6 +326,9 @@ fn what_is_missing_or_wrong_is_said_in_a_sentence() {
     check("--rate 1 --service 1s --wait 1s --late 2", 2, &["\"2\" is no share; write 1%"]);
     check("--rate 1 --service 1s --wait 1s --latency 1s", 2, &["cannot be used with"]);
     check("--rate 1 --wait 1s --stage name=a", 2, &["stage a has no service"]);
+    check("--rate -1/s --service 1s --wait 1s", 2, &["\"-1/s\" is no rate; write 1000/s"]);
+    let below = "--rate 1 --quiet-rate -1/s --service 1s --wait 1s";
+    check(below, 2, &["\"-1/s\" is no rate; write 1000/s"]);
     let quiet = "--quiet-rate is 1000/s, above the 10/s of the busiest time; make it smaller";
     check("--rate 10/s --quiet-rate 1000/s --service 1s --wait 1s", 2, &[quiet]);
     let twice = "--rate 1 --wait 1s --stage name=a,service=1s --stage name=a,service=2s";

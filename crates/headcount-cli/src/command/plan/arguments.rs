@@ -15,7 +15,7 @@ use crate::command::duration;
 pub(crate) struct Arguments {
     /// How many jobs come when it is busiest: 1000/s, 90/m, 2e6/d.
     #[arg(long, value_parser = number::rate, value_name = "RATE", help_heading = "What comes")]
-    #[arg(conflicts_with = "trace")]
+    #[arg(conflicts_with = "trace", allow_hyphen_values = true)]
     pub(super) rate: Option<f64>,
     /// How bursty they come: 1 is chance, 0 a metronome.
     #[arg(long, default_value = "1", value_parser = number::plain, value_name = "N")]
@@ -23,6 +23,7 @@ pub(crate) struct Arguments {
     pub(super) arrivals_scv: f64,
     /// How many jobs come when it is quietest, for the floor.
     #[arg(long, value_parser = number::rate, value_name = "RATE", help_heading = "What comes")]
+    #[arg(allow_hyphen_values = true)]
     pub(super) quiet_rate: Option<f64>,
     /// Counts of arrivals in place of a rate: a CSV, also gzipped, with `t_seconds,arrivals`.
     #[arg(long, value_name = "FILE", conflicts_with = "recorded", help_heading = "What comes")]

@@ -51,7 +51,8 @@ pub(in crate::command::sim) struct Arguments {
     #[arg(long, value_name = "SPAN", value_parser = duration::parse, help_heading = "Load")]
     pub(super) span: Option<Duration>,
     /// Where chance begins.
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Load")]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::seed)]
+    #[arg(allow_hyphen_values = true, help_heading = "Load")]
     pub(super) seed: u64,
 
     /// A job that waits longer is late; 100ms by default.
