@@ -75,6 +75,7 @@ fn the_workers_of_today_are_judged() {
     check(&today(70), 0, &["today       70 workers: ", "enough; good for 1114/s"]);
     check(&today(63), 0, &["63 workers: 1.22 % late, too many"]);
     check(&today(59), 0, &["59 workers do not keep up"]);
+    check(&today(1), 0, &["1 worker does not keep up"]);
 }
 
 #[test]
@@ -121,6 +122,12 @@ fn the_bottleneck_of_several_stages_is_named() {
             "40, enough",
             "4, does not keep up",
         ],
+    );
+    let narrow = "--rate 1/m --wait 1s --stage name=a,service=1s,workers=1";
+    check(
+        narrow,
+        0,
+        &["1 worker in 1 stage keeps the wait", "its 1 worker at 1 s a job carries 1/s"],
     );
     let unknown = format!("--rate 100/s --wait 100ms --stage name=fetch,service=200ms {thumb}");
     check(&unknown, 0, &["The bottleneck is fetch: each job takes 200 ms of its workers"]);

@@ -79,9 +79,11 @@ impl Tale for SameTale {
         if replayed == 0 {
             return tell_nothing(out, pool, self.unknown);
         }
-        match self.differing {
-            0 => writeln!(out, "pool {pool}: {replayed} decisions replayed, all identical")?,
-            differing => writeln!(
+        match (replayed, self.differing) {
+            (1, 0) => writeln!(out, "pool {pool}: 1 decision replayed, identical")?,
+            (1, _) => writeln!(out, "pool {pool}: 1 decision replayed, and it differs")?,
+            (_, 0) => writeln!(out, "pool {pool}: {replayed} decisions replayed, all identical")?,
+            (_, differing) => writeln!(
                 out,
                 "pool {pool}: {replayed} decisions replayed, {differing} of them differ"
             )?,

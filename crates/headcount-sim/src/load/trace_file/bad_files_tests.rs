@@ -63,7 +63,7 @@ fn values_that_no_load_has_are_named_with_their_line() {
         format!("{HEADER}0,7,1\n"),
         "line 2: 3 fields where there are 2 columns; write one for each",
     );
-    check(format!("{HEADER}0\n"), "line 2: 1 fields where there are 2 columns; write one for each");
+    check(format!("{HEADER}0\n"), "line 2: 1 field where there are 2 columns; write one for each");
 }
 
 #[test]

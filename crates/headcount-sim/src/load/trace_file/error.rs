@@ -122,8 +122,8 @@ impl fmt::Display for TraceFileError {
             ),
             Self::Fields { line, found, expected } => write!(
                 f,
-                "line {line}: {found} fields where there are {expected} columns; write one for \
-                 each"
+                "line {line}: {found} {} where there are {expected} columns; write one for each",
+                if *found == 1 { "field" } else { "fields" }
             ),
             Self::Value { line, column, found, max } => {
                 write!(f, "line {line}: {column} is {found:?}; write a number from 0 to {max}")
