@@ -21,6 +21,7 @@ mod reach;
 
 mod duration;
 mod opened;
+pub(crate) mod printable;
 mod table;
 mod trace_name;
 mod when;

@@ -54,6 +54,17 @@ fn a_row_that_was_changed_is_found_and_explained() {
 }
 
 #[test]
+fn what_a_terminal_would_obey_is_spelt_out() {
+    let place = Place::new();
+    place.record("run.jsonl", RecorderConfig::default());
+    let text = place.found("run.jsonl").replace("\"mail\"", "\"m\\u001b[31mail\"");
+    place.write("run.jsonl", &text);
+    place.check(&["run.jsonl"], 0, "pool m\\u{1b}[31mail: ");
+    place.check(&["run.jsonl", "--pool", "web"], 2, "there are m\\u{1b}[31mail, thumbs");
+    place.check(&["no\u{1b}[2J"], 2, "headcount: no\\u{1b}[2J: No such file");
+}
+
+#[test]
 fn one_decision_is_told_as_one() {
     let place = Place::new();
     place.record("run.jsonl", RecorderConfig::default());

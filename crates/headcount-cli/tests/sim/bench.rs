@@ -226,6 +226,19 @@ fn a_table_that_belongs_to_nothing_is_passed_over_aloud() {
     }
 }
 
+#[test]
+fn what_a_terminal_would_obey_is_spelt_out() {
+    let place = with_web();
+    place.write("traces/r\u{1b}[31med_1s.arrivals.csv", minute().as_bytes());
+    place.write("traces/b\u{1b}[31mad_1s.arrivals.csv", b"");
+    place.write("traces/x\u{1b}[31m.csv", b"");
+    let told = place.sim(&format!("bench --traces traces {QUICK}"));
+    assert!(told.text().contains("A, r\\u{1b}[31med: the bound"), "{told:?}");
+    assert!(told.err.contains("b\\u{1b}[31mad_1s.arrivals.csv: the file is empty"), "{told:?}");
+    assert!(told.err.contains("headcount: x\\u{1b}[31m.csv: it is passed over"), "{told:?}");
+    assert!(!told.text().contains('\u{1b}') && !told.err.contains('\u{1b}'), "{told:?}");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_trace_whose_name_is_no_text_is_passed_over_aloud() {

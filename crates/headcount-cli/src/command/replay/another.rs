@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::other::{Other, promise};
 use super::tale::{Place, Tale, tell_fully, tell_nothing, tell_unknown};
 use crate::Stop;
+use crate::command::printable;
 
 /// A moment from which on the sizes are not the same.
 #[derive(Debug)]
@@ -169,10 +170,11 @@ impl Tale for AnotherTale {
     fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
         let pair = self.pair.as_ref().filter(|pair| 0 < pair.another.looks());
         let Some(Pair { other, another, .. }) = pair else {
-            return tell_nothing(out, &self.pool, self.unknown);
+            return tell_nothing(out, &printable::word(&self.pool), self.unknown);
         };
         let (bounds, (seconds, apart)) = (other.bounds(), another.seconds());
-        let (pool, looks, name) = (&self.pool, another.looks(), self.other.name());
+        let (looks, name) = (another.looks(), printable::word(&self.other.name()));
+        let pool = printable::word(&self.pool);
         writeln!(out, "pool {pool}: {looks} looks in {seconds:.1} s")?;
         writeln!(out, "  beside it: {name}, {} to {} workers", bounds.min, bounds.max)?;
         tell_unknown(out, self.unknown)?;

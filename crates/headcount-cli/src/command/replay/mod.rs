@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::duration;
+use super::{duration, printable};
 use crate::Stop;
 
 /// What the command takes.
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Sto
         }
         false => {
             if found.is_cut_off {
-                let file = arguments.file.display();
+                let file = printable::path(&arguments.file);
                 writeln!(out, "{file}: its last line was cut off and is left out")?;
             }
             found.tales.iter().try_for_each(|tale| tale.tell(out))?;

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::tale::{Place, Tale, seconds, tell_fully, tell_nothing, tell_unknown};
 use crate::Stop;
+use crate::command::printable;
 
 /// One decision that comes out otherwise.
 #[derive(Debug)]
@@ -75,7 +76,7 @@ impl Tale for SameTale {
     }
 
     fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
-        let (pool, replayed) = (&self.pool, self.replayed());
+        let (pool, replayed) = (&printable::word(&self.pool), self.replayed());
         if replayed == 0 {
             return tell_nothing(out, pool, self.unknown);
         }
@@ -115,7 +116,8 @@ impl Tale for SameTale {
 impl Difference {
     /// The first one in full: what follows may be its consequence.
     fn tell(&self, out: &mut dyn Write, fully: bool) -> io::Result<()> {
-        writeln!(out, "{}: at {:.3} s", self.place, seconds(&self.recorded))?;
+        let place = printable::word(&self.place);
+        writeln!(out, "{place}: at {:.3} s", seconds(&self.recorded))?;
         match fully {
             true => {
                 tell_fully(out, "recorded", &self.recorded)?;

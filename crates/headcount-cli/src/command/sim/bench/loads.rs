@@ -9,6 +9,7 @@ use headcount_sim::load::trace_file::{Arrivals, TraceFiles, TraceFolder, azure, 
 
 use super::passed_over::PassedOver;
 use crate::Stop;
+use crate::command::printable;
 use crate::command::sim::files::refused;
 use crate::command::sim::traces;
 
@@ -145,9 +146,10 @@ fn found(folder: &Path) -> Result<(TraceFolder, Vec<PassedOver>), Stop> {
 /// What a trace is called; with its step, where there are several of its name.
 fn name(files: &TraceFiles, found: &TraceFolder) -> String {
     let is_namesake = |other: &&TraceFiles| other.name == files.name;
+    let name = printable::word(&files.name);
     match found.traces.iter().filter(is_namesake).count() {
-        1 => files.name.clone(),
-        _ => format!("{} {:?}", files.name, files.step),
+        1 => name,
+        _ => format!("{name} {:?}", files.step),
     }
 }
 

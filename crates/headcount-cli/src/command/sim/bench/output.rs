@@ -14,6 +14,7 @@ use super::table::{self, Rows};
 use super::{goals, means, pictures};
 use crate::Stop;
 use crate::command::cores;
+use crate::command::printable;
 use crate::command::sim::files::{can_be_written, put};
 
 pub(in crate::command::sim) fn run(
@@ -51,10 +52,12 @@ pub(in crate::command::sim) fn run(
 /// Says what of the folder is not played. The benchmark goes on where nobody reads that.
 fn remark(offer: &Offer) {
     for PassedOver { file, why } in &offer.passed_over {
-        let _unheard = writeln!(io::stderr(), "headcount: {file}: it is passed over: {why}");
+        let told = printable::word(&format!("headcount: {file}: it is passed over: {why}"));
+        let _unheard = writeln!(io::stderr(), "{told}");
     }
     for skipped in &offer.skipped {
-        let _unheard = writeln!(io::stderr(), "headcount: {}; it is skipped", skipped.why);
+        let told = printable::word(&format!("headcount: {}; it is skipped", skipped.why));
+        let _unheard = writeln!(io::stderr(), "{told}");
     }
 }
 
