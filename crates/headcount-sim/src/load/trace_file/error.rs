@@ -73,6 +73,13 @@ pub enum TraceFileError {
     },
     /// There is one bucket, so nobody knows how long it is.
     StepUnknown,
+    /// Too many lines have nothing in them.
+    Blank {
+        /// The number of the first that is too many, from 1.
+        line: u64,
+        /// How many there may be.
+        max: u64,
+    },
     /// A line is not text.
     NotText {
         /// Its number, from 1.
@@ -139,6 +146,9 @@ impl fmt::Display for TraceFileError {
                 f,
                 "line {line}: more than {max} {what}; cut the file up, or use longer steps"
             ),
+            Self::Blank { line, max } => {
+                write!(f, "line {line}: more than {max} lines with nothing in them; remove them")
+            }
             Self::CutShort { line } => write!(
                 f,
                 "line {line}: the packed data ends too soon; the file was cut short, fetch it again"

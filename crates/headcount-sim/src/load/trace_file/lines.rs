@@ -11,6 +11,9 @@ pub const LINE_BYTES_MAX: usize = 4096;
 /// The most bytes of a file, unpacked: a gzip of a megabyte can hold a thousand times as much.
 pub const UNPACKED_BYTES_MAX: u64 = 2 << 30;
 
+/// The most lines of a file with nothing in them: two gigabytes of these would take a minute.
+pub const BLANK_LINES_MAX: u64 = 10_000_000;
+
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// Some editors put these bytes before the first line of a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -21,12 +24,14 @@ pub(super) struct Lines<'a> {
     line: Vec<u8>,
     number: u64,
     bytes: u64,
+    blank: u64,
 }
 
 impl<'a> Lines<'a> {
     pub(super) fn of(source: impl Read + 'a) -> Result<Self, TraceFileError> {
         let source = unpacked(source).map_err(|why| unreadable(1, &why))?;
-        Ok(Self { source, line: Vec::with_capacity(LINE_BYTES_MAX), number: 0, bytes: 0 })
+        let line = Vec::with_capacity(LINE_BYTES_MAX);
+        Ok(Self { source, line, number: 0, bytes: 0, blank: 0 })
     }
 
     /// The next line that is not empty, with its number.
@@ -34,6 +39,11 @@ impl<'a> Lines<'a> {
         while self.read_line()? {
             if !self.line.trim_ascii().is_empty() {
                 return self.text().map(Some);
+            }
+            self.blank += 1;
+            if BLANK_LINES_MAX < self.blank {
+                let (line, max) = (self.number, BLANK_LINES_MAX);
+                return Err(TraceFileError::Blank { line, max });
             }
         }
         Ok(None)
@@ -143,6 +153,16 @@ mod tests {
         check(b"", "");
         check(b"a\n\r\n  \nb\r\nc", "1:a|4:b|5:c");
         check(b"\n\n", "");
+    }
+
+    #[test]
+    fn there_is_an_end_to_lines_with_nothing_in_them() {
+        #[expect(clippy::cast_possible_truncation, reason = "ten million")]
+        let blank = vec![b'\n'; BLANK_LINES_MAX as usize];
+        check(&[&b"a\n"[..], &blank, b"b\n"].concat(), "1:a|10000002:b");
+        check(&[&b"a\n"[..], &blank, b"\nb\n"].concat(), {
+            "1:a|line 10000002: more than 10000000 lines with nothing in them; remove them"
+        });
     }
 
     #[test]
