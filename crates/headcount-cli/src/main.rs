@@ -12,6 +12,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use command::printable;
+
 /// How many workers should there be right now?
 #[derive(Debug, Parser)]
 #[command(name = "headcount", version, arg_required_else_help = true)]
@@ -122,7 +124,7 @@ fn main() -> ExitCode {
         Err(Stop::Misused(sentence)) => complain(2, &sentence),
         Err(Stop::Refused(lines)) => {
             // Without a name before them: editors jump to lines that begin with a place.
-            let _unheard = writeln!(io::stderr(), "{lines}");
+            let _unheard = writeln!(io::stderr(), "{}", printable::lines(&lines));
             ExitCode::from(1)
         }
     }
@@ -157,6 +159,6 @@ fn refuse(error: &clap::Error) -> ExitCode {
 
 fn complain(code: u8, sentence: &str) -> ExitCode {
     // Nothing is left to be done where even this cannot be written.
-    let _unheard = writeln!(io::stderr(), "headcount: {sentence}");
+    let _unheard = writeln!(io::stderr(), "headcount: {}", printable::lines(sentence));
     ExitCode::from(code)
 }

@@ -75,6 +75,7 @@ fn the_workers_of_today_are_judged() {
     check(&today(70), 0, &["today       70 workers: ", "enough; good for 1114/s"]);
     check(&today(63), 0, &["63 workers: 1.22 % late, too many"]);
     check(&today(59), 0, &["59 workers do not keep up"]);
+    check(&today(1), 0, &["1 worker does not keep up"]);
 }
 
 #[test]
@@ -115,16 +116,32 @@ fn the_bottleneck_of_several_stages_is_named() {
         &format!("--rate 100/s --wait 100ms {fetch} {thumb},workers=4 --bytes-per-worker 1GiB"),
         0,
         &[
-            "37 workers in 2 stages keep the wait within 100 ms",
+            "39 workers in 2 stages keep the wait within 100 ms",
             "The bottleneck is thumb: its 4 workers at 45 ms a job carry 88.9/s, less than comes.",
-            "37 GiB of memory",
+            "39 GiB of memory",
             "40, enough",
             "4, does not keep up",
         ],
     );
+    let narrow = "--rate 1/m --wait 1s --stage name=a,service=1s,workers=1";
+    check(
+        narrow,
+        0,
+        &["1 worker in 1 stage keeps the wait", "its 1 worker at 1 s a job carries 1/s"],
+    );
     let unknown = format!("--rate 100/s --wait 100ms --stage name=fetch,service=200ms {thumb}");
     check(&unknown, 0, &["The bottleneck is fetch: each job takes 200 ms of its workers"]);
     check(&format!("{unknown} --json"), 0, &["\"bottleneck\"", "\"stage\": \"fetch\""]);
+}
+
+#[test]
+fn no_promise_is_made_that_the_service_of_one_stage_breaks() {
+    let stages = "--stage name=a,service=0.6s --stage name=b,service=500ms,scv=0";
+    let sentence = "1 % may be late; ask for more than 3.44 s";
+    for latency in ["1s", "3.3s"] {
+        check(&format!("--rate 10/s --latency {latency} {stages}"), 1, &[sentence]);
+    }
+    check(&format!("--rate 10/s --latency 3.6s {stages}"), 0, &["keep the latency within 3.6 s"]);
 }
 
 #[test]
@@ -168,6 +185,28 @@ fn a_record_of_arrivals_is_planned_for_at_its_busiest() {
     check_in(&folder, with_jobs, 0, &["service     mean 240 ms, scv 0"]);
 }
 
+#[test]
+fn sizes_from_a_file_go_with_a_rate_too() {
+    let folder = folder(&[("web.csv", "t_seconds,service_seconds\n0,0.5\n1,1.5\n")]);
+    let with = |more: &str| format!("--rate 1/s --wait 1s --jobs {more}");
+    check_in(&folder, &with("web.csv"), 0, &["service     mean 1 s, scv 0.25"]);
+    check_in(&folder, &with("none.csv"), 1, &["none.csv: No such file"]);
+    check_in(&folder, &with("web.csv --service 1s"), 2, &["cannot be used with"]);
+    check_in(&folder, &with("web.csv --scv 2"), 2, &["cannot be used with"]);
+    check_in(&folder, &with("web.csv --stage name=a,service=1s"), 2, &["cannot be used with"]);
+    check_in(&folder, "--wait 1s --jobs web.csv", 2, &["how much comes is not said"]);
+}
+
+/// A flag that needs another one is refused where something else stands in its place.
+#[test]
+fn no_flag_is_passed_over_in_silence() {
+    let pool = "--trace a.csv --pool web --service 1s --wait 1s";
+    let slowest = "--rate 1 --service 1s --service-p99 2s --wait 1s";
+    for flags in [pool, slowest] {
+        check(flags, 2, &["cannot be used with"]);
+    }
+}
+
 /// On/off bursts of a language model: 40 workers of a simulated pool keep this promise, 30 do not.
 #[test]
 fn a_packed_record_is_read_with_the_jobs_beside_it() {
@@ -187,9 +226,12 @@ fn a_bad_record_says_where_and_what_to_do() {
     };
     refused("", "a.csv: the file is empty; its first line names the columns");
     refused("t_seconds,arrivals\n0,1\n", "a.csv: line 2 is the only bucket");
+    refused("t_seconds,arrivals\n0,1\n", "or say the step in the name of the file, as in web_60s");
     refused("t_seconds,arrivals\n0,1\n1,x\n", "a.csv: line 3: arrivals is \"x\"; write a number");
     refused("t_seconds,arrivals\n0,1\n1,1\n3,1\n", "a.csv: line 4: t_seconds is 3 where 2 should");
     check("--trace none.csv --service 1s --wait 1s", 1, &["none.csv: No such file"]);
+    check("--trace . --service 1s --wait 1s", 1, &[".: it is a directory; give a file"]);
+    check("--recorded . --service 1s --wait 1s", 1, &[".: it is a directory; give a file"]);
 }
 
 /// A minute of a pool to which 10 tasks come every second, as the recorder writes it.
@@ -262,6 +304,8 @@ fn a_batch_has_no_rate() {
 fn a_doubling_that_is_too_large_is_no_reason_to_say_nothing() {
     let expected = ["5000", "10000000/s needs more workers than are looked for"];
     check("--rate 5e6/s --service 1s --wait 1s", 0, &expected);
+    let longer = ["service 20 % longer     more than 10000000 workers"];
+    check("--rate 9e7/s --service 100ms --wait 1ms", 0, &longer);
 }
 
 #[test]
@@ -289,6 +333,13 @@ fn what_is_missing_or_wrong_is_said_in_a_sentence() {
     check("--rate 1 --service 1s --wait 1s --late 2", 2, &["\"2\" is no share; write 1%"]);
     check("--rate 1 --service 1s --wait 1s --latency 1s", 2, &["cannot be used with"]);
     check("--rate 1 --wait 1s --stage name=a", 2, &["stage a has no service"]);
+    check("--rate -1/s --service 1s --wait 1s", 2, &["\"-1/s\" is no rate; write 1000/s"]);
+    let below = "--rate 1 --quiet-rate -1/s --service 1s --wait 1s";
+    check(below, 2, &["\"-1/s\" is no rate; write 1000/s"]);
+    let quiet = "--quiet-rate is 1000/s, above the 10/s of the busiest time; make it smaller";
+    check("--rate 10/s --quiet-rate 1000/s --service 1s --wait 1s", 2, &[quiet]);
+    let twice = "--rate 1 --wait 1s --stage name=a,service=1s --stage name=a,service=2s";
+    check(twice, 2, &["two stages are called \"a\"; rename one of them"]);
 }
 
 /// The commands of docs/plan.md, each with the output that is printed below it.

@@ -76,6 +76,15 @@ fn a_knee_slows_jobs_that_are_under_way() {
     check(setup, 300, "waits 0 0 90 90 169; 2 hired for 600; 1 late");
 }
 
+/// Half speed is better than nobody.
+#[test]
+fn who_knows_of_a_knee_below_one_worker_has_one() {
+    let jobs = [(0, 100), (50, 100)];
+    let told = PoolSetup { knows_knee: true, ..pool(&Preset::on_demand(), (0, 4), &jobs) };
+    let downstream = Downstream { crowding: 0.0, ..Downstream::with_knee(0.5) };
+    check(Setup::of(told).calling(downstream), 500, "waits 0 150; 1 hired for 500; 1 late");
+}
+
 #[test]
 fn crowding_costs_throughput() {
     // Two beside a knee of one, at 2 * (1 + 0.5) = 3 times as long each: both end at 300.

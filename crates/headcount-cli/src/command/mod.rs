@@ -20,6 +20,8 @@ mod crew;
 mod reach;
 
 mod duration;
+mod opened;
+pub(crate) mod printable;
 mod table;
 mod trace_name;
 mod when;

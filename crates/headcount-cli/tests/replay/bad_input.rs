@@ -21,7 +21,7 @@ fn a_file_that_is_no_trace_is_refused() {
     check(HEADER, "it has no pool; nothing can be replayed");
     check(&format!("{HEADER}{{\"pool\":\"a\"}}\n"), "line 2: this is neither a decision nor");
     place.check(&["none.jsonl"], 2, "headcount: none.jsonl: No such file");
-    place.check(&["."], 2, "headcount: .: ");
+    place.check(&["."], 2, "headcount: .: it is a directory; give a file");
     place.check(&[], 2, "FILE");
 }
 
@@ -41,6 +41,28 @@ fn a_policy_that_is_none_or_has_decided_nothing_is_refused() {
     let two: Vec<&str> = whole.lines().take(2).collect();
     place.write("bad.jsonl", &(two.join("\n") + "\n"));
     place.check(&["bad.jsonl"], 2, "nothing was decided in it; there is nothing to replay");
+}
+
+/// To have checked nothing is not to have found everything the same.
+#[test]
+fn without_its_policy_nothing_is_replayed_and_that_is_told() {
+    let place = Place::new();
+    place.record("run.jsonl", RecorderConfig::default());
+    let whole = place.found("run.jsonl");
+    let decided = |line: &&str| !line.contains("\"policy\"") && !line.contains("\"thumbs\"");
+    let rows: Vec<&str> = whole.lines().filter(decided).collect();
+    place.write("run.jsonl", &(rows.join("\n") + "\n"));
+    let none = format!("pool mail: none of its {} decisions was replayed", rows.len() - 1);
+    place.check(&["run.jsonl"], 1, &none);
+    let (_, text) = place.headcount(&["replay", "run.jsonl"]);
+    assert!(!text.contains("identical"), "{text}");
+    let why = "headcount: run.jsonl: nothing of mail was replayed, as its policy is not in ";
+    place.check(&["run.jsonl"], 1, &format!("{why}the file; with --rotated those before it"));
+    place.check(&["run.jsonl", "--rotated"], 1, &format!("{why}any of the files; the one"));
+    place.check(&["run.jsonl", "--json"], 1, "\"replayed\": 0");
+    place.check(&["run.jsonl", "--preset", "slo"], 1, &none);
+    place.write("run.jsonl", &(rows[..2].join("\n") + "\n"));
+    place.check(&["run.jsonl"], 1, "pool mail: its 1 decision was not replayed");
 }
 
 #[test]

@@ -49,6 +49,14 @@ fn bad_jobs_are_told_with_line_and_remedy() {
 }
 
 #[test]
+fn a_file_of_one_job_is_a_load() {
+    let place = Place::new();
+    place.write("web.csv", b"t_seconds,service_seconds\n5,1\n");
+    let out = place.well("--jobs web.csv --policy on_demand");
+    assert!(out.starts_with("1 job in "), "{out}");
+}
+
+#[test]
 fn a_packed_file_that_was_cut_short_is_told() {
     let place = Place::new();
     place.write("web.jobs.csv.gz", &AZURE[..AZURE.len() / 2]);
@@ -64,6 +72,6 @@ fn a_file_that_is_not_there_is_told() {
     Place::new().refused("--jobs web.csv", &format!("web.csv: {no_file}"));
     let place = Place::new();
     place.write("traces/web.csv", b"");
-    let told = place.sim("--jobs traces");
-    assert!(told.err.starts_with("headcount: traces: line 1: unreadable: "), "{told:?}");
+    let folder = "traces: it cannot be opened: it is a directory; give a file";
+    place.refused("--jobs traces", folder);
 }

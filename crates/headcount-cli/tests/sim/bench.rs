@@ -213,8 +213,42 @@ fn what_is_not_there_is_refused_with_what_there_is() {
 fn a_table_that_belongs_to_nothing_is_passed_over_aloud() {
     let place = with_web();
     place.write("traces/notes.csv", b"a,b\n");
+    place.write("traces/x_1m.arrivals.csv", b"a,b\n");
     let flags = "--traces traces --load web --policy on_demand --tempos 1 --regime A --seeds 1";
     let outcome = place.sim(&format!("bench {flags}"));
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    assert!(outcome.err.contains("headcount: notes.csv: it is passed over"), "{outcome:?}");
+    for sentence in [
+        "headcount: notes.csv: it is passed over: its name is not that of a trace",
+        "headcount: x_1m.arrivals.csv: it is passed over: its name must say the step in seconds; \
+         call it x_60s.arrivals.csv\n",
+    ] {
+        assert!(outcome.err.contains(sentence), "{sentence:?}: {outcome:?}");
+    }
+}
+
+#[test]
+fn what_a_terminal_would_obey_is_spelt_out() {
+    let place = with_web();
+    place.write("traces/r\u{1b}[31med_1s.arrivals.csv", minute().as_bytes());
+    place.write("traces/b\u{1b}[31mad_1s.arrivals.csv", b"");
+    place.write("traces/x\u{1b}[31m.csv", b"");
+    let told = place.sim(&format!("bench --traces traces {QUICK}"));
+    assert!(told.text().contains("A, r\\u{1b}[31med: the bound"), "{told:?}");
+    assert!(told.err.contains("b\\u{1b}[31mad_1s.arrivals.csv: the file is empty"), "{told:?}");
+    assert!(told.err.contains("headcount: x\\u{1b}[31m.csv: it is passed over"), "{told:?}");
+    assert!(!told.text().contains('\u{1b}') && !told.err.contains('\u{1b}'), "{told:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_trace_whose_name_is_no_text_is_passed_over_aloud() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let place = with_web();
+    let name = std::ffi::OsStr::from_bytes(b"caf\xe9_1s.arrivals.csv");
+    std::fs::write(place.path("traces").join(name), minute()).expect("a file is written");
+    let outcome = place.sim(&format!("bench --traces traces {QUICK} --load web"));
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let sentence = "_1s.arrivals.csv: it is passed over: its name is not UTF-8; rename it\n";
+    assert!(outcome.err.contains(sentence), "{outcome:?}");
 }

@@ -115,6 +115,7 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
     for (flags, sentence) in [
         ("--nodes 0", "\"0\" is no number of nodes; write 1 to 64, as in 3 or 3,dealt=chance"),
         ("--sick 9s..5s,knee=3", "\"9s..5s,knee=3\" is no sickness; write 60s..120s,score=20"),
+        ("--seed -1", "\"-1\" is no seed; write a whole number from 0 on"),
         ("--sensors-stuck soon", "\"soon\" is no span of time"),
         ("--hire-fails 5x", "\"5x\" is no share; write 1% or 0.01"),
         ("--worker-dies 200%", "\"200%\" is no share; write 1% or 0.01"),
@@ -122,6 +123,7 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
         ("--refuse 50", "\"50\" is no refusal; write 50,share=30%"),
         ("--knee-drift 60", "\"60\" is no drift of the knee; write 60..40"),
         ("--knee-drift 60..40 --knee 9", "cannot be used with"),
+        ("--knee-drift 60..40 --knee-change 9s=9", "cannot be used with"),
         ("--policy fixed:8+health", "\"fixed:8+health\" is no number of workers; write fixed:8"),
         ("--policy fast+health", "no preset is called \"fast\"; there are slo"),
     ] {

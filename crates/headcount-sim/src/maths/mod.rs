@@ -21,6 +21,7 @@ mod normal;
 
 mod load;
 mod service;
+mod service_sum;
 mod traffic;
 
 mod erlang;
@@ -59,6 +60,7 @@ pub use needed::{WORKERS_MAX, workers_needed};
 pub use pollaczek_khinchine::pollaczek_khinchine;
 pub use scalability::{Scalability, Unfit};
 pub use service::Service;
+pub(crate) use service_sum::ServiceSum;
 pub use slo::{Measured, Slo};
 pub use square_root::{halfin_whitt, halfin_whitt_beta, square_root_staffing};
 pub use traffic::Traffic;

@@ -2,9 +2,9 @@
 //!
 //! A promise for the whole way is shared out: each visit gets an equal part of the wait, and of
 //! the share that may be late. Should every visit keep its part, the whole keeps the promise,
-//! whatever one stage knows of another; so the numbers err on the safe side.
+//! whatever the wait at one stage knows of another; so the numbers err on the safe side.
 
-use crate::maths::{BadNumber, Measured, Service, Slo, Traffic, workers_needed};
+use crate::maths::{BadNumber, Measured, Service, ServiceSum, Slo, Traffic, workers_needed};
 
 use super::no_plan::NoPlan;
 use super::planned::{Present, needed};
@@ -189,11 +189,13 @@ impl Stages {
     /// The promise that each visit must keep.
     fn each_visit(&self) -> Result<Slo, NoPlan> {
         let visits = self.stages.iter().map(|stage| stage.calls).sum::<f64>().max(1.0);
+        // One that comes once or twice must not wait too long where it comes twice.
+        let visits_max: f64 = self.stages.iter().map(|stage| stage.calls.ceil()).sum();
         let (limit, share) = match self.slo.measured() {
             Measured::Wait => (self.slo.limit(), self.slo.share()),
             Measured::Latency => self.left_for_waits()?,
         };
-        Ok(Slo::wait(limit / visits, share / visits)?)
+        Ok(Slo::wait(limit / visits_max, share / visits)?)
     }
 
     /// What the service of all visits leaves for waiting: how long, and for how many.
@@ -212,10 +214,9 @@ impl Stages {
     }
 
     /// The service of all visits, as if none knew of another.
-    fn whole_service(&self) -> Result<Service, BadNumber> {
-        let mean: f64 = self.stages.iter().map(Stage::demand).sum();
-        let variance = |stage: &Stage| stage.demand() * stage.service.mean() * stage.service.scv();
-        Service::new(mean, self.stages.iter().map(variance).sum::<f64>() / (mean * mean))
+    fn whole_service(&self) -> Result<ServiceSum, BadNumber> {
+        let visits = self.stages.iter().map(|stage| (stage.service, stage.calls));
+        ServiceSum::of(&visits.collect::<Vec<_>>(), self.slo.share())
     }
 
     fn plan_one(&self, stage: &Stage, slo: Slo) -> Result<StagePlan, NoPlan> {
@@ -294,6 +295,30 @@ mod tests {
 
         let refused = stages(Slo::latency(0.100, 0.01).unwrap(), list()).plan();
         assert!(matches!(refused, Err(NoPlan::ServiceAlone { .. })), "{refused:?}");
+    }
+
+    /// A lognormal of the same mean and variance has 0.9 % beyond 3.3 s.
+    #[test]
+    fn what_one_stage_alone_breaks_is_not_promised() {
+        let even = Stage::new("even", Service::fixed(0.5).unwrap());
+        let list = || vec![stage("varying", 600.0, 1.0, None), even.clone()];
+        let plan = |limit| stages(Slo::latency(limit, 0.01).unwrap(), list()).plan();
+        for limit in [1.0, 3.3] {
+            let Err(NoPlan::ServiceAlone { limit_least, .. }) = plan(limit) else {
+                panic!("1.17 % take longer than 2.8 s");
+            };
+            assert!((limit_least - 3.443).abs() < 1e-3, "{limit_least}");
+        }
+        assert!(plan(3.5).is_ok());
+    }
+
+    #[test]
+    fn a_stage_that_is_passed_once_or_twice_waits_for_twice() {
+        let list = vec![stage("a", 10.0, 1.5, None)];
+        let plan = stages(Slo::wait(0.1, 0.01).unwrap(), list).plan().unwrap();
+        let slo = plan.stages[0].slo;
+        assert!((slo.limit() - 0.05).abs() < 1e-12, "{slo:?}");
+        assert!((slo.share() - 0.01 / 1.5).abs() < 1e-12, "{slo:?}");
     }
 
     #[test]

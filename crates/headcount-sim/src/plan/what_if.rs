@@ -1,6 +1,8 @@
 //! What if the numbers are a little wrong?
 
-use crate::maths::{BadNumber, Service, Slo, Traffic, workers_needed};
+use super::no_plan::NoPlan;
+use super::planned::needed;
+use crate::maths::{BadNumber, Service, Slo, Traffic};
 
 /// How much longer jobs take, how much more they vary, how much burstier they come.
 const LONGER: f64 = 1.2;
@@ -61,22 +63,22 @@ impl Change {
 /// let traffic = Traffic::poisson(1000.0, Service::lognormal(0.050, 0.200)?)?;
 /// let plan = Plan::of(&Question::new(traffic, Slo::wait(0.050, 0.01)?))?;
 /// let longer = plan.what_ifs[0];
-/// assert_eq!((longer.change, longer.workers), (Change::ServiceLonger, Some(76)));
+/// assert_eq!((longer.change, longer.workers), (Change::ServiceLonger, Ok(76)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WhatIf {
     /// What would be different.
     pub change: Change,
-    /// The workers that would be needed. `None`: no number would do.
-    pub workers: Option<u32>,
+    /// The workers that would be needed, or why there is no number of them.
+    pub workers: Result<u32, NoPlan>,
 }
 
 impl WhatIf {
     pub(super) fn all(traffic: &Traffic, slo: &Slo) -> Vec<Self> {
         let needed = |change: Change| {
-            let workers = change.of(traffic).ok().and_then(|other| workers_needed(&other, slo));
-            Self { change, workers }
+            let other = change.of(traffic).map_err(NoPlan::from);
+            Self { change, workers: other.and_then(|other| needed(&other, slo)) }
         };
         [Change::ServiceLonger, Change::ServiceVaries, Change::ArrivalsBurst, Change::All]
             .map(needed)
@@ -92,7 +94,7 @@ mod tests {
         let service = Service::lognormal(0.050, 0.200).unwrap();
         let traffic = Traffic::poisson(1000.0, service).unwrap();
         let workers: Vec<_> =
-            WhatIf::all(&traffic, &slo).iter().map(|what_if| what_if.workers).collect();
+            WhatIf::all(&traffic, &slo).iter().map(|what_if| what_if.workers.ok()).collect();
         assert_eq!(workers, expected);
     }
 

@@ -257,7 +257,8 @@ impl<'a> Simulation<'a> {
     fn told_knee(&self, index: usize) -> Option<u32> {
         let setup = &self.pools[index].setup;
         let downstream = &self.downstreams[setup.downstream.filter(|_| setup.knows_knee)?];
-        Some(downstream.knee_at(self.now) as u32)
+        // Below one worker nothing would be done at all.
+        Some((downstream.knee_at(self.now) as u32).max(1))
     }
 
     fn note(&mut self, index: usize, observation: &Observation, decision: &Decision) {

@@ -15,7 +15,7 @@ use crate::command::duration;
 pub(crate) struct Arguments {
     /// How many jobs come when it is busiest: 1000/s, 90/m, 2e6/d.
     #[arg(long, value_parser = number::rate, value_name = "RATE", help_heading = "What comes")]
-    #[arg(conflicts_with = "trace")]
+    #[arg(conflicts_with = "trace", allow_hyphen_values = true)]
     pub(super) rate: Option<f64>,
     /// How bursty they come: 1 is chance, 0 a metronome.
     #[arg(long, default_value = "1", value_parser = number::plain, value_name = "N")]
@@ -23,13 +23,15 @@ pub(crate) struct Arguments {
     pub(super) arrivals_scv: f64,
     /// How many jobs come when it is quietest, for the floor.
     #[arg(long, value_parser = number::rate, value_name = "RATE", help_heading = "What comes")]
+    #[arg(allow_hyphen_values = true)]
     pub(super) quiet_rate: Option<f64>,
     /// Counts of arrivals in place of a rate: a CSV, also gzipped, with `t_seconds,arrivals`.
     #[arg(long, value_name = "FILE", conflicts_with = "recorded", help_heading = "What comes")]
     pub(super) trace: Option<PathBuf>,
-    /// The sizes of those jobs: a CSV with `t_seconds,service_seconds`. Without it, a file of the
-    /// same name beside the counts.
-    #[arg(long, value_name = "FILE", requires = "trace", help_heading = "What comes")]
+    /// The sizes of jobs, with --trace or --rate: a CSV with `t_seconds,service_seconds`. Without
+    /// it, a file of the same name beside the counts.
+    #[arg(long, value_name = "FILE", help_heading = "What comes")]
+    #[arg(conflicts_with_all = ["recorded", "service", "scv", "service_p50", "service_p99"])]
     pub(super) jobs: Option<PathBuf>,
     /// A run that headcount recorded, as `headcount run --trace` does; with --rate it tells only
     /// how long jobs take and workers need to start.
@@ -37,6 +39,7 @@ pub(crate) struct Arguments {
     pub(super) recorded: Option<PathBuf>,
     /// The pool of that run, where it has several.
     #[arg(long, value_name = "NAME", requires = "recorded", help_heading = "What comes")]
+    #[arg(conflicts_with = "trace")]
     pub(super) pool: Option<String>,
     /// How long a burst must last to count as load: else the wait and the service together.
     #[arg(long, value_parser = duration::parse, value_name = "SPAN", help_heading = "What comes")]
@@ -56,12 +59,13 @@ pub(crate) struct Arguments {
     pub(super) service_p50: Option<Duration>,
     /// How long 99 of 100 jobs take at most.
     #[arg(long, value_parser = duration::parse, value_name = "SPAN", requires = "service_p50")]
-    #[arg(help_heading = "How long it takes")]
+    #[arg(conflicts_with = "service", help_heading = "How long it takes")]
     pub(super) service_p99: Option<Duration>,
     /// One of several pools that a job passes, in order:
     /// name=thumb,service=20ms,scv=1,workers=8,calls=1.5; only name and service are needed.
     #[arg(long, value_parser = stage::parse, value_name = "PARTS")]
-    #[arg(conflicts_with_all = ["service", "service_p50", "workers", "spawn", "quiet_rate"])]
+    #[arg(conflicts_with_all = ["service", "service_p50", "jobs", "workers", "spawn"])]
+    #[arg(conflicts_with = "quiet_rate")]
     #[arg(help_heading = "How long it takes")]
     pub(super) stage: Vec<Stage>,
 

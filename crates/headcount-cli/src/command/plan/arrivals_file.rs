@@ -9,6 +9,7 @@ use headcount_sim::maths::Service;
 
 use super::record::{Record, Times};
 use crate::Stop;
+use crate::command::opened;
 use crate::command::trace_name::{jobs_beside, step};
 
 /// The counts in `path`, and the times of the jobs in `jobs` or in the file beside it.
@@ -25,7 +26,8 @@ pub(super) fn read(path: &Path, jobs: Option<&Path>) -> Result<Record, Stop> {
     Ok(Record { step: arrivals.step.as_secs_f64(), counts, service, spawn: None, no_rate: None })
 }
 
-fn service(path: &Path) -> Result<Service, Stop> {
+/// How long the jobs in `path` take.
+pub(super) fn service(path: &Path) -> Result<Service, Stop> {
     let mut times = Times::default();
     for job in read_jobs(open(path)?).map_err(|error| refused(path, &error))? {
         times.add(job.size.as_secs_f64());
@@ -43,7 +45,7 @@ fn whole(count: f64) -> u64 {
 }
 
 fn open(path: &Path) -> Result<File, Stop> {
-    File::open(path).map_err(|error| refused(path, &error))
+    opened::open(path).map_err(|error| refused(path, &error))
 }
 
 fn refused(path: &Path, why: &(impl Display + ?Sized)) -> Stop {

@@ -1,11 +1,13 @@
 //! From flags and files to a question.
 
+use std::collections::BTreeSet;
+
 use headcount_sim::maths::{BadNumber, Measured, Service, Slo, Traffic};
 use headcount_sim::plan::{self, Rates, Stage, Stages};
 
 use super::arguments::Arguments;
 use super::record::Record;
-use super::{arrivals_file, recorded};
+use super::{arrivals_file, recorded, words};
 use crate::Stop;
 
 /// What is asked, and what is known of the past.
@@ -70,7 +72,9 @@ fn pool(
     let service = service(arguments, record)?;
     has_a_rate(arguments, record)?;
     let rates = rates(arguments, record, &slo, service.mean())?;
-    let traffic = Traffic::poisson(rate(arguments, rates.as_ref())?, service)
+    let rate = rate(arguments, rates.as_ref())?;
+    quieter_than(rate, arguments.quiet_rate)?;
+    let traffic = Traffic::poisson(rate, service)
         .and_then(|traffic| traffic.with_arrivals_scv(arguments.arrivals_scv));
     let question = plan::Question::new(traffic.map_err(misused)?, slo);
     let spawn = arguments.spawn.map(|spawn| spawn.as_secs_f64());
@@ -84,17 +88,41 @@ fn pool(
     Ok((Question::Pool(question), rates))
 }
 
+/// When it is quietest, no more comes than when it is busiest.
+fn quieter_than(rate: f64, quiet: Option<f64>) -> Result<(), Stop> {
+    match quiet.filter(|quiet| rate < *quiet) {
+        None => Ok(()),
+        Some(quiet) => Err(Stop::Misused(format!(
+            "--quiet-rate is {}, above the {} of the busiest time; make it smaller",
+            words::rate(quiet),
+            words::rate(rate)
+        ))),
+    }
+}
+
 fn stages(
     arguments: &Arguments,
     slo: Slo,
     record: Option<&Record>,
 ) -> Result<(Question, Option<Rates>), Stop> {
     let stages = arguments.stage.clone();
+    each_has_a_name(&stages)?;
     has_a_rate(arguments, record)?;
     let rates = rates(arguments, record, &slo, stages.iter().map(Stage::demand).sum())?;
     let rate = rate(arguments, rates.as_ref())?;
     let arrivals_scv = arguments.arrivals_scv;
     Ok((Question::Stages(Stages { rate, arrivals_scv, slo, stages }), rates))
+}
+
+/// A name that is there twice says of neither what is meant.
+fn each_has_a_name(stages: &[Stage]) -> Result<(), Stop> {
+    let mut names = BTreeSet::new();
+    match stages.iter().find(|stage| !names.insert(&stage.name)) {
+        None => Ok(()),
+        Some(Stage { name, .. }) => {
+            Err(Stop::Misused(format!("two stages are called {name:?}; rename one of them")))
+        }
+    }
 }
 
 /// What the record tells, in windows as long as a burst that can be waited out.
@@ -136,15 +164,21 @@ fn service(arguments: &Arguments, record: Option<&Record>) -> Result<Service, St
     let service = match (arguments.service, arguments.service_p50, arguments.service_p99) {
         (Some(mean), ..) => Service::new(mean.as_secs_f64(), arguments.scv),
         (None, Some(p50), Some(p99)) => Service::lognormal(p50.as_secs_f64(), p99.as_secs_f64()),
-        _ => {
-            return record.and_then(|record| record.service).ok_or_else(|| {
-                let sentence = "how long a job takes is not said; give --service 60ms and --scv, \
-                                or --service-p50 and --service-p99";
-                Stop::Misused(sentence.to_owned())
-            });
-        }
+        _ => return service_of_files(arguments, record),
     };
     service.map_err(misused)
+}
+
+/// What is known from files alone; with a trace its jobs were read already.
+fn service_of_files(arguments: &Arguments, record: Option<&Record>) -> Result<Service, Stop> {
+    match (record, &arguments.jobs) {
+        (None, Some(jobs)) => arrivals_file::service(jobs),
+        _ => record.and_then(|record| record.service).ok_or_else(|| {
+            let sentence = "how long a job takes is not said; give --service 60ms and --scv, \
+                            --service-p50 and --service-p99, or --jobs FILE";
+            Stop::Misused(sentence.to_owned())
+        }),
+    }
 }
 
 fn misused(bad: BadNumber) -> Stop {

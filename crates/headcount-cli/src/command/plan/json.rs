@@ -14,7 +14,7 @@ pub(super) fn pool(plan: &Plan, rates: Option<&Rates>) -> String {
     let what_ifs = plan
         .what_ifs
         .iter()
-        .map(|what_if| json!({"change": change(what_if.change), "workers": what_if.workers}));
+        .map(|what_if| json!({"change": change(what_if.change), "workers": what_if.workers.ok()}));
     written(&json!({
         "workers": plan.at.workers,
         "traffic": traffic(&question.traffic),

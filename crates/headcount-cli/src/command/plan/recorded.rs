@@ -9,12 +9,14 @@ use headcount_core::{Observation, Timestamp};
 use super::record::{COUNTS_MAX, Record, Times};
 use super::words::rate;
 use crate::Stop;
+use crate::command::opened::is_no_folder;
 
 /// The arrivals of `pool`, or of the only pool there is, in the run recorded in `path`.
 pub(super) fn read(path: &Path, pool: Option<&str>) -> Result<Record, Stop> {
     let refused = |why: &str| Stop::Refused(format!("{}: {why}", path.display()));
     let mut run = Run::default();
     let mut pools = BTreeSet::new();
+    is_no_folder(path).map_err(|error| refused(&error.to_string()))?;
     for row in TraceReader::open(path).map_err(|error| refused(&error.to_string()))? {
         let Row::Tick { pool: of, observation, .. } =
             row.map_err(|error| refused(&error.to_string()))?

@@ -2,10 +2,10 @@
 
 use std::fmt::{self, Write};
 
-use headcount_sim::maths::{Measured, Service, Slo};
+use headcount_sim::maths::{Measured, Service, Slo, WORKERS_MAX};
 use headcount_sim::plan::{Floor, NoPlan, Plan, Rates, Standing};
 
-use super::words::{bytes, number, promise, rate, share, span, workers};
+use super::words::{bytes, jobs_wait, number, promise, rate, share, span, workers};
 
 /// Beyond this variation the formulas are a rough guide.
 const VARIABILITY_MAX: f64 = 5.0;
@@ -111,7 +111,11 @@ fn to_know(text: &mut Text, plan: &Plan) {
                     format_args!("{today}: {late} late, {verdict}; good for {most}"),
                 );
             }
-            None => text.item("today", format_args!("{today} do not keep up: the line only grows")),
+            None => {
+                let verb = if present.workers == 1 { "does" } else { "do" };
+                let told = format_args!("{today} {verb} not keep up: the line only grows");
+                text.item("today", told);
+            }
         }
     }
 }
@@ -136,11 +140,14 @@ fn what_if(text: &mut Text, plan: &Plan) {
     for what_if in &plan.what_ifs {
         let change = what_if.change;
         match what_if.workers {
-            Some(count) => {
+            Ok(count) => {
                 let more = i64::from(count) - i64::from(plan.at.workers);
                 text.line(format_args!("  {change:<24}{} ({more:+})", workers(count)));
             }
-            None => text.line(format_args!("  {change:<24}no number of workers would do")),
+            Err(NoPlan::TooMany { .. }) => {
+                text.line(format_args!("  {change:<24}more than {WORKERS_MAX} workers"));
+            }
+            Err(_) => text.line(format_args!("  {change:<24}no number of workers would do")),
         }
     }
 }
@@ -201,10 +208,10 @@ fn arithmetic(text: &mut Text, plan: &Plan) {
         }
         None => text.item("one less", format_args!("{} would not keep up", workers(c - 1))),
     }
-    let (wait, waiting) = (span(at.wait_mean), number(at.waiting));
+    let (wait, waiting) = (span(at.wait_mean), jobs_wait(at.waiting));
     text.item(
         "mean wait",
-        format_args!("{delayed} x {mean} / ({c} - {load}) x {v} = {wait}; {waiting} jobs wait"),
+        format_args!("{delayed} x {mean} / ({c} - {load}) x {v} = {wait}; {waiting}"),
     );
     let spare = number(f64::from(c) - traffic.load().erlangs());
     let (busy, roots) = (share(at.utilization), number(at.spare_roots));

@@ -12,9 +12,12 @@ pub(super) fn stages(work: &Stages, plan: &StagesPlan, asked: &Asked) -> String 
         1 => "1 stage".to_owned(),
         many => format!("{many} stages"),
     };
+    let keep = match plan.workers() {
+        1 => format!("1 worker in {counted} keeps"),
+        many => format!("{many} workers in {counted} keep"),
+    };
     text.line(format_args!(
-        "{} workers in {counted} keep {} for all but {} of the jobs.",
-        plan.workers(),
+        "{keep} {} for all but {} of the jobs.",
         promise(&work.slo),
         share(work.slo.share())
     ));
@@ -48,10 +51,11 @@ fn bottleneck(text: &mut Text, work: &Stages, plan: &StagesPlan) {
     let demand = span(narrowest.stage.demand());
     match (plan.narrowest, narrowest.carries) {
         (Narrowest::Capacity(_), Some(carries)) => {
-            let has = workers(narrowest.stage.workers.unwrap_or(0));
+            let has = narrowest.stage.workers.unwrap_or(0);
+            let (has, carry) = (workers(has), if has == 1 { "carries" } else { "carry" });
             let verdict = if carries <= work.rate { "less than comes" } else { "then it is full" };
             text.line(format_args!(
-                "The bottleneck is {name}: its {has} at {demand} a job carry {}, {verdict}.",
+                "The bottleneck is {name}: its {has} at {demand} a job {carry} {}, {verdict}.",
                 rate(carries)
             ));
         }

@@ -62,6 +62,14 @@ pub(super) fn workers(count: u32) -> String {
     }
 }
 
+/// "1 job waits", "4.77 jobs wait".
+pub(super) fn jobs_wait(count: f64) -> String {
+    match number(count).as_str() {
+        "1" => "1 job waits".to_owned(),
+        count => format!("{count} jobs wait"),
+    }
+}
+
 /// "the wait within 50 ms".
 pub(super) fn promise(slo: &Slo) -> String {
     let what = match slo.measured() {
@@ -87,6 +95,14 @@ mod tests {
         let expected = ["0 ms", "250 us", "50 ms", "59.7 ms", "1 s", "90 s", "2 min", "90 min"];
         assert_eq!(all[..8], expected);
         assert_eq!(all[8], "23.5 h");
+    }
+
+    #[test]
+    fn one_job_waits_and_others_wait() {
+        let all = [1.0, 1.0004, 0.5, 0.0, 2.0].map(jobs_wait);
+        let expected = ["1 job waits", "1 job waits", "0.5 jobs wait", "0 jobs wait"];
+        assert_eq!(all[..4], expected);
+        assert_eq!(all[4], "2 jobs wait");
     }
 
     #[test]

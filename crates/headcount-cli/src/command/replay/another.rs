@@ -13,8 +13,9 @@ use headcount_sim::run::Score;
 use serde_json::{Value, json};
 
 use super::other::{Other, promise};
-use super::tale::{Place, Tale, tell_fully, tell_unknown};
+use super::tale::{Place, Tale, tell_fully, tell_nothing, tell_unknown};
 use crate::Stop;
+use crate::command::printable;
 
 /// A moment from which on the sizes are not the same.
 #[derive(Debug)]
@@ -155,7 +156,11 @@ impl Tale for AnotherTale {
     }
 
     fn decisions(&self) -> u64 {
-        self.unknown + self.pair.as_ref().map_or(0, |pair| pair.another.looks())
+        self.unknown + self.replayed()
+    }
+
+    fn replayed(&self) -> u64 {
+        self.pair.as_ref().map_or(0, |pair| pair.another.looks())
     }
 
     fn is_as_expected(&self) -> bool {
@@ -163,12 +168,13 @@ impl Tale for AnotherTale {
     }
 
     fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Some(Pair { other, another, .. }) = &self.pair else {
-            writeln!(out, "pool {}: its policy is not in the file", self.pool)?;
-            return tell_unknown(out, self.unknown);
+        let pair = self.pair.as_ref().filter(|pair| 0 < pair.another.looks());
+        let Some(Pair { other, another, .. }) = pair else {
+            return tell_nothing(out, &printable::word(&self.pool), self.unknown);
         };
         let (bounds, (seconds, apart)) = (other.bounds(), another.seconds());
-        let (pool, looks, name) = (&self.pool, another.looks(), self.other.name());
+        let (looks, name) = (another.looks(), printable::word(&self.other.name()));
+        let pool = printable::word(&self.pool);
         writeln!(out, "pool {pool}: {looks} looks in {seconds:.1} s")?;
         writeln!(out, "  beside it: {name}, {} to {} workers", bounds.min, bounds.max)?;
         tell_unknown(out, self.unknown)?;

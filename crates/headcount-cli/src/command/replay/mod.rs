@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::duration;
+use super::{duration, printable};
 use crate::Stop;
 
 /// What the command takes.
@@ -65,15 +65,28 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Sto
         }
         false => {
             if found.is_cut_off {
-                let file = arguments.file.display();
+                let file = printable::path(&arguments.file);
                 writeln!(out, "{file}: its last line was cut off and is left out")?;
             }
             found.tales.iter().try_for_each(|tale| tale.tell(out))?;
         }
     }
     out.flush()?;
+    if !found.unplayed.is_empty() {
+        return Err(Stop::Failed(nothing_of(arguments, &found.unplayed)));
+    }
     match found.tales.iter().all(|tale| tale.is_as_expected()) {
         true => Ok(()),
         false => Err(Stop::Told),
     }
+}
+
+/// To have checked nothing is not to have found nothing.
+fn nothing_of(arguments: &Arguments, pools: &[String]) -> String {
+    let (file, pools) = (arguments.file.display(), pools.join(", "));
+    let (place, advice) = match arguments.rotated {
+        true => ("any of the files", "the one that had it is gone"),
+        false => ("the file", "with --rotated those before it are read, too"),
+    };
+    format!("{file}: nothing of {pools} was replayed, as its policy is not in {place}; {advice}")
 }

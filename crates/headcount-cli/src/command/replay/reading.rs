@@ -12,10 +12,13 @@ use super::other::Other;
 use super::same::SameTale;
 use super::tale::Tale;
 use crate::Stop;
+use crate::command::opened::is_no_folder;
 
 /// What was found in a trace.
 pub(super) struct Found {
     pub(super) tales: Vec<Box<dyn Tale>>,
+    /// The pools of which nothing could be replayed, as their policy is not there.
+    pub(super) unplayed: Vec<String>,
     /// Whether the last line was cut off, and is left out.
     pub(super) is_cut_off: bool,
 }
@@ -40,7 +43,8 @@ pub(super) fn read(arguments: &Arguments) -> Result<Found, Stop> {
         is_cut_off = pools.read(&file)?;
     }
     pools.check()?;
-    Ok(Found { tales: pools.tales.into_values().collect(), is_cut_off })
+    let unplayed = pools.unplayed();
+    Ok(Found { tales: pools.tales.into_values().collect(), unplayed, is_cut_off })
 }
 
 fn files(arguments: &Arguments) -> Vec<PathBuf> {
@@ -55,6 +59,7 @@ impl Pools<'_> {
     fn read(&mut self, file: &Path) -> Result<bool, Stop> {
         let shown = file.display();
         let refused = |error: &dyn std::fmt::Display| Stop::Misused(format!("{shown}: {error}"));
+        is_no_folder(file).map_err(|error| refused(&error))?;
         let mut reader = TraceReader::open(file).map_err(|error| refused(&error))?;
         while let Some(row) = reader.next() {
             let row = row.map_err(|error| refused(&error))?;
@@ -96,6 +101,12 @@ impl Pools<'_> {
             None => Box::new(SameTale::new(pool, explain, limit)),
             Some(other) => Box::new(AnotherTale::new(pool, Rc::clone(other), slo, explain, limit)),
         }
+    }
+
+    fn unplayed(&self) -> Vec<String> {
+        let nothing = |tale: &dyn Tale| tale.replayed() == 0 && 0 < tale.decisions();
+        let pools = self.tales.iter().filter(|(_, tale)| nothing(tale.as_ref()));
+        pools.map(|(pool, _)| pool.clone()).collect()
     }
 
     /// Whether there is something to tell of.

@@ -6,8 +6,9 @@ use headcount_core::{Decision, ExtraParts, Observation, PolicyConfig};
 use headcount_sim::replay::{Again, Same};
 use serde_json::{Value, json};
 
-use super::tale::{Place, Tale, seconds, tell_fully, tell_unknown};
+use super::tale::{Place, Tale, seconds, tell_fully, tell_nothing, tell_unknown};
 use crate::Stop;
+use crate::command::printable;
 
 /// One decision that comes out otherwise.
 #[derive(Debug)]
@@ -34,10 +35,6 @@ pub(super) struct SameTale {
 impl SameTale {
     pub(super) fn new(pool: &str, explain: bool, limit: usize) -> Self {
         Self { pool: pool.to_owned(), explain, limit: limit.max(1), ..Self::default() }
-    }
-
-    fn replayed(&self) -> u64 {
-        self.identical + self.differing
     }
 }
 
@@ -70,15 +67,24 @@ impl Tale for SameTale {
         self.replayed() + self.unknown
     }
 
+    fn replayed(&self) -> u64 {
+        self.identical + self.differing
+    }
+
     fn is_as_expected(&self) -> bool {
         self.differing == 0
     }
 
     fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
-        let (pool, replayed) = (&self.pool, self.replayed());
-        match self.differing {
-            0 => writeln!(out, "pool {pool}: {replayed} decisions replayed, all identical")?,
-            differing => writeln!(
+        let (pool, replayed) = (&printable::word(&self.pool), self.replayed());
+        if replayed == 0 {
+            return tell_nothing(out, pool, self.unknown);
+        }
+        match (replayed, self.differing) {
+            (1, 0) => writeln!(out, "pool {pool}: 1 decision replayed, identical")?,
+            (1, _) => writeln!(out, "pool {pool}: 1 decision replayed, and it differs")?,
+            (_, 0) => writeln!(out, "pool {pool}: {replayed} decisions replayed, all identical")?,
+            (_, differing) => writeln!(
                 out,
                 "pool {pool}: {replayed} decisions replayed, {differing} of them differ"
             )?,
@@ -110,7 +116,8 @@ impl Tale for SameTale {
 impl Difference {
     /// The first one in full: what follows may be its consequence.
     fn tell(&self, out: &mut dyn Write, fully: bool) -> io::Result<()> {
-        writeln!(out, "{}: at {:.3} s", self.place, seconds(&self.recorded))?;
+        let place = printable::word(&self.place);
+        writeln!(out, "{place}: at {:.3} s", seconds(&self.recorded))?;
         match fully {
             true => {
                 tell_fully(out, "recorded", &self.recorded)?;

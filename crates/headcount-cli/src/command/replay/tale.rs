@@ -27,6 +27,9 @@ pub(super) trait Tale {
     /// How many decisions it has heard of.
     fn decisions(&self) -> u64;
 
+    /// How many of them could be replayed: those behind their policy.
+    fn replayed(&self) -> u64;
+
     /// Whether there is nothing to complain about.
     fn is_as_expected(&self) -> bool;
 
@@ -35,6 +38,18 @@ pub(super) trait Tale {
 
     /// Tells it to programs.
     fn as_json(&self) -> Value;
+}
+
+/// What is said of a pool whose policy is not there.
+pub(super) fn tell_nothing(out: &mut dyn Write, pool: &str, rows: u64) -> io::Result<()> {
+    match rows {
+        0 => writeln!(out, "pool {pool}: nothing was decided"),
+        1 => writeln!(out, "pool {pool}: its 1 decision was not replayed: no policy is before it"),
+        _ => writeln!(
+            out,
+            "pool {pool}: none of its {rows} decisions was replayed: no policy is before them"
+        ),
+    }
 }
 
 /// What is said of rows that stand before their policy.

@@ -10,6 +10,7 @@ use headcount_sim::load::{Buckets, Job};
 use super::files::refused;
 use crate::Stop;
 use crate::command::duration::shown;
+use crate::command::opened;
 
 /// The longest that jobs may take on average.
 const MEAN_MAX: Duration = Duration::from_secs(86_400);
@@ -55,7 +56,7 @@ pub(super) fn bearable(mean: Duration) -> Result<(), String> {
 }
 
 fn open(file: &Path) -> Result<File, Stop> {
-    File::open(file).map_err(|error| refused(file, &format!("it cannot be opened: {error}")))
+    opened::open(file).map_err(|error| refused(file, &format!("it cannot be opened: {error}")))
 }
 
 fn wrong(file: &Path, error: &TraceFileError) -> Stop {

@@ -179,7 +179,10 @@ mod tests {
     #[test]
     fn a_step_that_is_known_beforehand_must_be_that_of_the_file() {
         let one = "t_seconds,arrivals\n5,3\n";
-        check(one, "line 2 is the only bucket, so its length is unknown; add one, or say the step");
+        check(one, {
+            "line 2 is the only bucket, so its length is unknown; add one, or say the step in the \
+             name of the file, as in web_60s.arrivals.csv"
+        });
         let second = Duration::from_secs(1);
         assert_eq!(Arrivals::read_with_step(one.as_bytes(), second).unwrap().step, second);
 

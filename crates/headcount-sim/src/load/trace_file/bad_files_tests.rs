@@ -63,7 +63,7 @@ fn values_that_no_load_has_are_named_with_their_line() {
         format!("{HEADER}0,7,1\n"),
         "line 2: 3 fields where there are 2 columns; write one for each",
     );
-    check(format!("{HEADER}0\n"), "line 2: 1 fields where there are 2 columns; write one for each");
+    check(format!("{HEADER}0\n"), "line 2: 1 field where there are 2 columns; write one for each");
 }
 
 #[test]
@@ -93,6 +93,24 @@ fn a_packed_file_that_was_cut_short_says_so() {
     let mut flipped = whole.to_vec();
     flipped[whole.len() / 2] ^= 0x55;
     assert!(read_jobs(flipped.as_slice()).is_err(), "the sum at the end does not fit");
+}
+
+#[test]
+fn what_follows_packed_data_is_packed_or_told() {
+    let whole = azure::jobs();
+    let jobs = read_jobs(whole).unwrap().len();
+    for rest in [&b"\n"[..], b"x", &[0; 512], b"t_seconds,service_seconds\n0,1\n"] {
+        let told = read_jobs([whole, rest].concat().as_slice()).unwrap_err().to_string();
+        let expected = "unreadable: bytes that are not gzip follow the packed data; cut them off";
+        assert!(told.contains(expected), "{rest:?}: {told}");
+    }
+    // A piece of nothing: the shortest there is.
+    let mut nothing = Vec::new();
+    flate2::write::GzEncoder::new(&mut nothing, flate2::Compression::fast()).finish().unwrap();
+    assert_eq!(read_jobs([&nothing, whole, &nothing].concat().as_slice()).unwrap().len(), jobs);
+    let cut = [whole, &nothing[..9]].concat();
+    let error = read_jobs(cut.as_slice()).unwrap_err();
+    assert!(matches!(error, TraceFileError::CutShort { .. }), "{error}");
 }
 
 #[test]

@@ -73,6 +73,13 @@ pub enum TraceFileError {
     },
     /// There is one bucket, so nobody knows how long it is.
     StepUnknown,
+    /// Too many lines have nothing in them.
+    Blank {
+        /// The number of the first that is too many, from 1.
+        line: u64,
+        /// How many there may be.
+        max: u64,
+    },
     /// A line is not text.
     NotText {
         /// Its number, from 1.
@@ -122,8 +129,8 @@ impl fmt::Display for TraceFileError {
             ),
             Self::Fields { line, found, expected } => write!(
                 f,
-                "line {line}: {found} fields where there are {expected} columns; write one for \
-                 each"
+                "line {line}: {found} {} where there are {expected} columns; write one for each",
+                if *found == 1 { "field" } else { "fields" }
             ),
             Self::Value { line, column, found, max } => {
                 write!(f, "line {line}: {column} is {found:?}; write a number from 0 to {max}")
@@ -139,6 +146,9 @@ impl fmt::Display for TraceFileError {
                 f,
                 "line {line}: more than {max} {what}; cut the file up, or use longer steps"
             ),
+            Self::Blank { line, max } => {
+                write!(f, "line {line}: more than {max} lines with nothing in them; remove them")
+            }
             Self::CutShort { line } => write!(
                 f,
                 "line {line}: the packed data ends too soon; the file was cut short, fetch it again"
@@ -164,7 +174,8 @@ impl TraceFileError {
             ),
             _ => write!(
                 f,
-                "line 2 is the only bucket, so its length is unknown; add one, or say the step"
+                "line 2 is the only bucket, so its length is unknown; add one, or say the step in \
+                 the name of the file, as in web_60s.arrivals.csv"
             ),
         }
     }

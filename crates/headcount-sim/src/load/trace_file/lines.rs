@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 
 use super::error::TraceFileError;
 
@@ -10,6 +10,9 @@ use super::error::TraceFileError;
 pub const LINE_BYTES_MAX: usize = 4096;
 /// The most bytes of a file, unpacked: a gzip of a megabyte can hold a thousand times as much.
 pub const UNPACKED_BYTES_MAX: u64 = 2 << 30;
+
+/// The most lines of a file with nothing in them: two gigabytes of these would take a minute.
+pub const BLANK_LINES_MAX: u64 = 10_000_000;
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// Some editors put these bytes before the first line of a text.
@@ -21,12 +24,14 @@ pub(super) struct Lines<'a> {
     line: Vec<u8>,
     number: u64,
     bytes: u64,
+    blank: u64,
 }
 
 impl<'a> Lines<'a> {
     pub(super) fn of(source: impl Read + 'a) -> Result<Self, TraceFileError> {
         let source = unpacked(source).map_err(|why| unreadable(1, &why))?;
-        Ok(Self { source, line: Vec::with_capacity(LINE_BYTES_MAX), number: 0, bytes: 0 })
+        let line = Vec::with_capacity(LINE_BYTES_MAX);
+        Ok(Self { source, line, number: 0, bytes: 0, blank: 0 })
     }
 
     /// The next line that is not empty, with its number.
@@ -34,6 +39,11 @@ impl<'a> Lines<'a> {
         while self.read_line()? {
             if !self.line.trim_ascii().is_empty() {
                 return self.text().map(Some);
+            }
+            self.blank += 1;
+            if BLANK_LINES_MAX < self.blank {
+                let (line, max) = (self.number, BLANK_LINES_MAX);
+                return Err(TraceFileError::Blank { line, max });
             }
         }
         Ok(None)
@@ -74,9 +84,40 @@ fn unpacked<'a>(mut source: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>>
     let is_packed = first == GZIP_MAGIC;
     let whole = BufReader::new(io::Cursor::new(first).chain(source));
     Ok(match is_packed {
-        true => Box::new(BufReader::new(MultiGzDecoder::new(whole))),
+        true => Box::new(BufReader::new(Members { current: Some(GzDecoder::new(whole)) })),
         false => Box::new(whole),
     })
+}
+
+/// Packed data, which may be several pieces one after the other.
+struct Members<R> {
+    /// `None`: all were read.
+    current: Option<GzDecoder<R>>,
+}
+
+impl<R: BufRead> Read for Members<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(current) = &mut self.current {
+            let read = current.read(buffer)?;
+            if 0 < read || buffer.is_empty() {
+                return Ok(read);
+            }
+            self.current = self.current.take().map(GzDecoder::into_inner).map_or(Ok(None), next)?;
+        }
+        Ok(0)
+    }
+}
+
+/// The piece that follows. Bytes that are none are told as such: nothing was cut short.
+fn next<R: BufRead>(mut rest: R) -> io::Result<Option<GzDecoder<R>>> {
+    match rest.fill_buf()?.first() {
+        None => Ok(None),
+        Some(first) if *first == GZIP_MAGIC[0] => Ok(Some(GzDecoder::new(rest))),
+        Some(_) => Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "bytes that are not gzip follow the packed data; cut them off, or pack it anew",
+        )),
+    }
 }
 
 fn unreadable(line: u64, why: &io::Error) -> TraceFileError {
@@ -112,6 +153,16 @@ mod tests {
         check(b"", "");
         check(b"a\n\r\n  \nb\r\nc", "1:a|4:b|5:c");
         check(b"\n\n", "");
+    }
+
+    #[test]
+    fn there_is_an_end_to_lines_with_nothing_in_them() {
+        #[expect(clippy::cast_possible_truncation, reason = "ten million")]
+        let blank = vec![b'\n'; BLANK_LINES_MAX as usize];
+        check(&[&b"a\n"[..], &blank, b"b\n"].concat(), "1:a|10000002:b");
+        check(&[&b"a\n"[..], &blank, b"\nb\n"].concat(), {
+            "1:a|line 10000002: more than 10000000 lines with nothing in them; remove them"
+        });
     }
 
     #[test]

@@ -26,6 +26,6 @@ mod bad_files_tests;
 pub use arrivals::{ARRIVALS_PER_BUCKET_MAX, Arrivals, BUCKETS_MAX};
 pub use error::TraceFileError;
 pub use jobs::{JOBS_MAX, read_jobs, tokens_to_size};
-pub use lines::{LINE_BYTES_MAX, UNPACKED_BYTES_MAX};
+pub use lines::{BLANK_LINES_MAX, LINE_BYTES_MAX, UNPACKED_BYTES_MAX};
 pub use names::{TraceFiles, TraceFolder};
 pub use table::SECONDS_MAX;

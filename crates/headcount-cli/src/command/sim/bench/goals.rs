@@ -5,7 +5,7 @@
 //! | A | J within 2 % of the bound, 3 % where it pays for idle minimum workers; 0.1 % late |
 //! | B | no later than any survivor, 2 points of `told`, J at most 1.1 x the cheapest survivor |
 //! | C | a lower J than the best peer, and no more late jobs |
-//! | D | a higher goodput than every peer |
+//! | D | a higher goodput than every peer, or all of it |
 //!
 //! A *survivor* is a peer, at any tempo, whose late jobs are within 10 points of those of `told`,
 //! and which did as much of the work by the end, within a point: what is left undone is cheap.
@@ -47,6 +47,12 @@ impl Claim {
         let holds = value < limit;
         let sign = if holds { "<" } else { ">=" };
         Self { holds, text: format!("{what} {value:.3} {sign} {limit:.3} ({why})") }
+    }
+
+    fn at_least(what: &str, value: f64, limit: f64, why: &str) -> Self {
+        let holds = limit <= value;
+        let sign = if holds { ">=" } else { "<" };
+        Self { holds, text: format!("{what} {value:.4} {sign} {limit:.4} ({why})") }
     }
 
     fn above(what: &str, value: f64, limit: f64, why: &str) -> Self {
@@ -151,7 +157,12 @@ fn dear(ours: &Cell, peers: &[&Cell]) -> Option<Vec<Claim>> {
 fn overload(ours: &Cell, peers: &[&Cell]) -> Option<Vec<Claim>> {
     let best = peers.iter().max_by(|a, b| a.goodput.total_cmp(&b.goodput))?;
     let why = format!("{}, the best peer", best.policy);
-    Some(vec![Claim::above("goodput", ours.goodput, best.goodput, &why)])
+    let holds_all = 1.0 <= ours.goodput;
+    Some(vec![match holds_all {
+        // Nobody can do better than everything.
+        true => Claim::at_least("goodput", ours.goodput, best.goodput, &why),
+        false => Claim::above("goodput", ours.goodput, best.goodput, &why),
+    }])
 }
 
 fn late(cell: &Cell) -> f64 {
@@ -247,6 +258,11 @@ mod tests {
             "D",
             &[("slo", 20.0, 1.0), ("on_demand", 20.0, 1.0), ("on_demand+deadlines", 1.0, 1.0)],
             "missed  D, step: goodput 0.8000 <= 0.8000 (on_demand, the best peer)",
+        );
+        check(
+            "D",
+            &[("slo", 0.0, 1.0), ("on_demand", 0.0, 1.0)],
+            "held    D, step: goodput 1.0000 >= 1.0000 (on_demand, the best peer)",
         );
     }
 

@@ -7,7 +7,9 @@ use headcount_sim::contest::{Entry, Regime, synthetic};
 use headcount_sim::load::Buckets;
 use headcount_sim::load::trace_file::{Arrivals, TraceFiles, TraceFolder, azure, read_jobs};
 
+use super::passed_over::PassedOver;
 use crate::Stop;
+use crate::command::printable;
 use crate::command::sim::files::refused;
 use crate::command::sim::traces;
 
@@ -48,7 +50,7 @@ pub(super) struct Offer {
     pub(super) loads: Vec<Offered>,
     pub(super) skipped: Vec<Skipped>,
     /// Tables that belong to no load.
-    pub(super) left_over: Vec<String>,
+    pub(super) passed_over: Vec<PassedOver>,
 }
 
 /// A trace that cannot be played.
@@ -95,13 +97,13 @@ impl Offer {
 pub(super) fn offered(folder: Option<&Path>) -> Result<Offer, Stop> {
     let mut offer = Offer::default();
     if let Some(folder) = folder {
-        let found = found(folder)?;
+        let (found, unnamed) = found(folder)?;
         for files in &found.traces {
             let name = name(files, &found);
             let read = read(folder, files, &name);
             offer.add(name, read)?;
         }
-        offer.left_over = found.left_over;
+        offer.passed_over = PassedOver::of(&found).into_iter().chain(unnamed).collect();
     }
     let ours = |entry: &Entry| !offer.has(&entry.name);
     let built_in: Vec<Entry> = [built_in()].into_iter().filter(ours).collect();
@@ -120,14 +122,15 @@ fn built_in() -> Entry {
     Entry::with_sizes(azure::NAME, arrivals.into(), sizes)
 }
 
-/// The traces of a folder.
-fn found(folder: &Path) -> Result<TraceFolder, Stop> {
+/// The traces of a folder, and tables whose names are no text.
+fn found(folder: &Path) -> Result<(TraceFolder, Vec<PassedOver>), Stop> {
     let unreadable = |error| refused(folder, &format!("it cannot be read: {error}"));
-    let mut names = Vec::new();
+    let (mut names, mut unnamed) = (Vec::new(), Vec::new());
     for file in fs::read_dir(folder).map_err(unreadable)? {
-        let name = file.map_err(unreadable)?.file_name();
-        // A name that is not text is none of ours.
-        names.extend(name.into_string());
+        match file.map_err(unreadable)?.file_name().into_string() {
+            Ok(name) => names.push(name),
+            Err(name) => unnamed.extend(PassedOver::unnamed(&name)),
+        }
     }
     let found = TraceFolder::of(names.iter().map(String::as_str));
     match found.traces.is_empty() {
@@ -136,16 +139,17 @@ fn found(folder: &Path) -> Result<TraceFolder, Stop> {
             "there is no trace in it; they are called NAME_STEPs.arrivals.csv or .csv.gz, as in \
              web_60s.arrivals.csv",
         )),
-        false => Ok(found),
+        false => Ok((found, unnamed)),
     }
 }
 
 /// What a trace is called; with its step, where there are several of its name.
 fn name(files: &TraceFiles, found: &TraceFolder) -> String {
     let is_namesake = |other: &&TraceFiles| other.name == files.name;
+    let name = printable::word(&files.name);
     match found.traces.iter().filter(is_namesake).count() {
-        1 => files.name.clone(),
-        _ => format!("{} {:?}", files.name, files.step),
+        1 => name,
+        _ => format!("{name} {:?}", files.step),
     }
 }
 

@@ -20,6 +20,7 @@ mod goals;
 mod means;
 mod pictures;
 mod output;
+mod passed_over;
 
 pub(super) use arguments::Arguments;
 pub(super) use output::run;

@@ -7,12 +7,14 @@ use headcount_sim::contest::Cell;
 use super::arguments::Arguments;
 use super::fixtures::{Fixture, fixtures};
 use super::loads::{Offer, offered};
+use super::passed_over::PassedOver;
 use super::playing::play;
 use super::progress::Progress;
 use super::table::{self, Rows};
 use super::{goals, means, pictures};
 use crate::Stop;
 use crate::command::cores;
+use crate::command::printable;
 use crate::command::sim::files::{can_be_written, put};
 
 pub(in crate::command::sim) fn run(
@@ -49,12 +51,13 @@ pub(in crate::command::sim) fn run(
 
 /// Says what of the folder is not played. The benchmark goes on where nobody reads that.
 fn remark(offer: &Offer) {
-    for file in &offer.left_over {
-        let why = "it is passed over, as its name is not that of a trace, or is there twice";
-        let _unheard = writeln!(io::stderr(), "headcount: {file}: {why}");
+    for PassedOver { file, why } in &offer.passed_over {
+        let told = printable::word(&format!("headcount: {file}: it is passed over: {why}"));
+        let _unheard = writeln!(io::stderr(), "{told}");
     }
     for skipped in &offer.skipped {
-        let _unheard = writeln!(io::stderr(), "headcount: {}; it is skipped", skipped.why);
+        let told = printable::word(&format!("headcount: {}; it is skipped", skipped.why));
+        let _unheard = writeln!(io::stderr(), "{told}");
     }
 }
 

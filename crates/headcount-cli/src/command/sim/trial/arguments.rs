@@ -51,7 +51,8 @@ pub(in crate::command::sim) struct Arguments {
     #[arg(long, value_name = "SPAN", value_parser = duration::parse, help_heading = "Load")]
     pub(super) span: Option<Duration>,
     /// Where chance begins.
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Load")]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::seed)]
+    #[arg(allow_hyphen_values = true, help_heading = "Load")]
     pub(super) seed: u64,
 
     /// A job that waits longer is late; 100ms by default.
@@ -83,7 +84,7 @@ pub(in crate::command::sim) struct Arguments {
     pub(super) knee: Option<Knee>,
     /// The knee becomes another one: 60s=20. May be repeated.
     #[arg(long, value_name = "WHEN=N", value_parser = KneeChange::parse, requires = "knee")]
-    #[arg(help_heading = "World")]
+    #[arg(conflicts_with = "knee_drift", help_heading = "World")]
     pub(super) knee_change: Vec<KneeChange>,
     /// The knee goes evenly from one number to another while jobs come: 60..40, or
     /// 60..40,crowding=0.02.

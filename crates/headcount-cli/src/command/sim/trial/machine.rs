@@ -36,10 +36,14 @@ impl Sickness {
             sickness.take(part).ok_or_else(refused)?;
         }
         let is_sick = sickness.score < score || sickness.knee < knee;
-        if to <= from || !is_sick {
-            return Err(refused());
+        match (from < to, is_sick) {
+            (true, true) => Ok(sickness),
+            (true, false) => Err(format!(
+                "{text:?} does not say what is wrong with the machine; add score=20 (what its \
+                 sensors say), knee=8 (how many jobs it runs at full speed), or both"
+            )),
+            (false, _) => Err(refused()),
         }
-        Ok(sickness)
     }
 
     /// Takes in a value by its name. `None`: there is no such value.
@@ -120,9 +124,13 @@ mod tests {
         let unseen = Sickness { score: 100.0, node: None, ..all };
         assert_eq!(Sickness::parse("60s..120s,knee=8"), Ok(unseen));
         let told = |text: &str| Sickness::parse(text).err().unwrap_or_default();
-        for text in ["", "60s", "60s..120s", "2m..60s,knee=8", "1s..2s,knee=0", "1s..2s,score=101"]
-        {
+        for text in ["", "60s", "2m..60s,knee=8", "2m..60s", "1s..2s,knee=0", "1s..2s,score=101"] {
             assert!(told(text).starts_with(&format!("{text:?} is no sickness")), "{text:?}");
+        }
+        for text in ["60s..120s", "60s..120s,node=1", "60s..120s,score=100"] {
+            let well =
+                format!("{text:?} does not say what is wrong with the machine; add score=20");
+            assert!(told(text).starts_with(&well), "{text:?}");
         }
         assert!(told("soon..2s,knee=8").starts_with("\"soon\" is no span of time"));
     }

@@ -28,6 +28,11 @@ pub(super) fn number(text: &str) -> Result<f64, String> {
     positive(text).ok_or_else(|| format!("{text:?} is no number from 0 on; write 2 or 0.5"))
 }
 
+/// Where chance begins.
+pub(super) fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("{text:?} is no seed; write a whole number from 0 on, as 7"))
+}
+
 fn positive(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite() && 0.0 <= *number)
 }

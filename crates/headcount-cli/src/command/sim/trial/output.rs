@@ -67,9 +67,12 @@ fn about(arguments: &Arguments, jobs: &[Job]) -> String {
         1 => String::new(),
         nodes => format!(" on {nodes} nodes"),
     };
+    let counted = match jobs.len() {
+        1 => "1 job".to_owned(),
+        many => format!("{many} jobs"),
+    };
     format!(
-        "{} jobs in {}, work for {load:.1} workers{nodes}, promised {promised}; seed {}",
-        jobs.len(),
+        "{counted} in {}, work for {load:.1} workers{nodes}, promised {promised}; seed {}",
         // The last one comes a little before the end.
         shown(span + Duration::from_millis(500)),
         arguments.seed
@@ -89,7 +92,8 @@ fn print(head: &str, table: &Table, out: &mut impl Write) -> io::Result<()> {
 fn explain(trials: &[Trial], out: &mut impl Write) -> io::Result<()> {
     for trial in trials {
         let count = trial.run.decisions.len() + trial.decisions_left_out;
-        writeln!(out, "\n{}: {count} decisions", trial.score.name)?;
+        let counted = if count == 1 { "decision" } else { "decisions" };
+        writeln!(out, "\n{}: {count} {counted}", trial.score.name)?;
         for decision in &trial.run.decisions {
             writeln!(out, "{:>12}  {}", decision.at.to_string(), decision.text)?;
         }

@@ -23,6 +23,12 @@ pub(super) fn parse(text: &str) -> Result<Sizes, String> {
         ("const", [all], []) => Sizes::Constant(span(all)?),
         ("bimodal", [short, long], [("long", long_share)]) => {
             let (short, long) = (span(short)?, span(long)?);
+            if long < short {
+                return Err(format!(
+                    "{text:?} has long jobs ({long:?}) that are shorter than the short ones \
+                     ({short:?}); write the short ones first"
+                ));
+            }
             Sizes::Bimodal { short, long, long_share: share(long_share)? }
         }
         ("pareto", [mean], [("shape", shape)]) => {
@@ -38,7 +44,13 @@ fn weighed(class: &str, text: &str) -> Result<(f64, Sizes), String> {
     let Some((weight, sizes)) = class.split_once('=') else { return Err(refused(text)) };
     match parse(sizes)? {
         Sizes::Classes(_) => Err(refused(text)),
-        sizes => Ok((number(weight)?, sizes)),
+        sizes => match number(weight)? {
+            heavy if 0.0 < heavy => Ok((heavy, sizes)),
+            _ => Err(format!(
+                "the weight of {class:?} is {weight}, so that no job is of this class; make it \
+                 larger, or leave the class out"
+            )),
+        },
     }
 }
 
@@ -73,6 +85,11 @@ mod tests {
         assert!(told("bimodal:1ms,1s,long=300%").starts_with("\"300%\" is no share"));
         assert!(told("classes:x=exp:1s").starts_with("\"x\" is no number"));
         assert!(told("classes:1=exp").starts_with("\"exp\" is no size of jobs"));
+        let weightless = "the weight of \"0=exp:1s\" is 0, so that no job is of this class";
+        assert!(told("classes:0=exp:1s").starts_with(weightless));
+        assert!(told("classes:1=exp:2s+0=exp:1s").starts_with(weightless));
+        let crossed = "has long jobs (1ms) that are shorter than the short ones (30s)";
+        assert!(told("bimodal:30s,1ms,long=3%").contains(crossed));
         let nested = "classes:1=classes:1=exp:1s";
         for text in ["", "classes:", nested, "exp", "exp:1s,scv=2", "lognormal:1s", "normal:1s"] {
             assert!(told(text).starts_with(&format!("{text:?} is no size of jobs")), "{text:?}");
