@@ -41,9 +41,11 @@ impl Watched {
     fn start() -> Self {
         let primary = Server::start("");
         let replica = Server::start(&format!("--replicaof 127.0.0.1 {}", primary.port));
-        // A Sentinel asks the primary when it begins, and then every ten seconds only.
-        until("the replica has come", || {
-            (replication(&primary, "connected_slaves") == 1).then_some(())
+        // A Sentinel asks both when it begins, and then every ten seconds only. A replica counts as
+        // connected before it is in step, and would be told as cut off until it is asked again.
+        until("the replica is in step", || {
+            let is_in_step = told_of_replication(&replica).contains("master_link_status:up");
+            (is_in_step && replication(&primary, "connected_slaves") == 1).then_some(())
         });
         let settings = primary.path("sentinel.conf");
         // On a busy machine a primary that lives may be silent for a while, too. Nobody takes it
@@ -80,10 +82,14 @@ impl Watched {
     }
 }
 
+fn told_of_replication(server: &Server) -> String {
+    let told = redis::from_redis_value::<String>(server.ask("INFO replication"));
+    told.expect("it is text")
+}
+
 /// What a server says of its replication: how much of the stream of writes it has, or who has come.
 fn replication(server: &Server, name: &str) -> u64 {
-    let told = redis::from_redis_value::<String>(server.ask("INFO replication"));
-    let told = told.expect("it is text");
+    let told = told_of_replication(server);
     let mut lines = told.lines().filter_map(|line| line.split_once(':'));
     let told =
         lines.find(|(field, _)| *field == name).map(|(_, value)| value.trim().parse::<u64>());
