@@ -26,7 +26,7 @@ use super::context::{Stoppable, as_stoppable, report_failure, take_failure};
 use super::error::{TaskError, message_of};
 use super::stage::{Ended, Stage, State};
 use super::terms::{Home, Terms};
-use super::token::Listener;
+use super::token::{CancelToken, Listener};
 use crate::engine::{Deadline, Fate};
 use crate::group::Messenger;
 use crate::sync::atomic::{AtomicBool, Ordering};
@@ -140,6 +140,11 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
         if self.expires_at().is_some_and(|at| at <= now) {
             return Err(self.give_up(Fate::Expired).then_some(Fate::Expired));
         }
+        // Its token tells one task after the other, and those that run may have stopped by then:
+        // their workers must not begin one that is still to be told.
+        if self.is_called_off() {
+            return Err(self.give_up(Fate::Cancelled).then_some(Fate::Cancelled));
+        }
         let task = {
             let mut state = lock(&self.state);
             if !state.is_waiting() {
@@ -155,6 +160,12 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
             self.home.remind(at, self.as_deadline());
         }
         Ok(task)
+    }
+
+    /// Whether its token was cancelled.
+    fn is_called_off(&self) -> bool {
+        let token = self.terms.as_ref().and_then(|terms| terms.token.as_ref());
+        token.is_some_and(CancelToken::is_cancelled)
     }
 
     /// The task ran, and this came of it. Says how it is to be counted.
