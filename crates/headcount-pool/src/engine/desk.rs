@@ -3,7 +3,6 @@
 //! Decides nothing by itself: it tells the roster what happened, writes down what the roster says
 //! as errands, and posts the notice by which others know whether to come.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use std::task::Waker;
@@ -22,6 +21,7 @@ use super::leavers::Leavers;
 use super::lookout::{Lookout, Progress, SHORT_LOOK};
 use super::notice::{QUICK, REPORT, ROOM, SHARED, SUMMON, TINY};
 use super::orphans::Orphans;
+use super::room::RoomQueue;
 use super::staff::Staff;
 use super::timers::{Alarm, Timers};
 use super::watchdog::Watchdog;
@@ -53,9 +53,7 @@ pub(crate) struct Desk<K: Kind> {
     pub(crate) roster: Roster,
     pub(crate) staff: Staff<K>,
     pub(crate) timers: Timers,
-    /// Who waits for a place in the line, by number, the longest first.
-    room: VecDeque<(u64, Waker)>,
-    room_tickets: u64,
+    pub(crate) room: RoomQueue,
     /// Who waits until something about the pool is so, by number.
     watchers: Vec<(u64, Waker)>,
     pub(crate) paused: bool,
@@ -95,8 +93,7 @@ impl<K: Kind> Desk<K> {
             roster: Roster::new(config),
             staff: Staff::default(),
             timers: Timers::default(),
-            room: VecDeque::new(),
-            room_tickets: 0,
+            room: RoomQueue::default(),
             watchers: Vec::new(),
             paused: false,
             through: false,
@@ -289,25 +286,6 @@ impl<K: Kind> Desk<K> {
         errands.wake_all(self.watchers.drain(..).map(|(_, waker)| waker));
     }
 
-    /// Queues for a place in the line. The caller raises `ROOM` and counts once more.
-    pub(crate) fn queue_for_room(&mut self, waker: Waker) -> u64 {
-        self.room_tickets += 1;
-        self.room.push_back((self.room_tickets, waker));
-        self.room_tickets
-    }
-
-    /// Whether it still queues.
-    pub(crate) fn queues_for_room(&self, ticket: u64) -> bool {
-        self.room.iter().any(|(known, _)| *known == ticket)
-    }
-
-    /// Does not queue any more, if it still did. What is left of it is to be dropped away from the
-    /// desk.
-    pub(crate) fn leave_queue_for_room(&mut self, ticket: u64) -> Option<Waker> {
-        let index = self.room.iter().position(|(known, _)| *known == ticket)?;
-        self.room.remove(index).map(|(_, waker)| waker)
-    }
-
     /// Counts what was taken, and calls as many of those who queue as there is room for.
     pub(crate) fn serve_room(&mut self, floor: &Floor<K::Work>, errands: &mut Errands<K>) {
         if self.room.is_empty() {
@@ -317,13 +295,12 @@ impl<K: Kind> Desk<K> {
         floor.door.make_room(taken);
         let waiting = floor.door.admitted().saturating_sub(taken);
         let free = floor.door.len_max().saturating_sub(waiting);
-        let called = usize::try_from(free).unwrap_or(usize::MAX).min(self.room.len());
-        errands.wake_all(self.room.drain(..called).map(|(_, waker)| waker));
+        errands.wake_all(self.room.call(free));
     }
 
     /// Calls everybody who queues for a place: there will be none.
     pub(crate) fn dissolve_room_queue(&mut self, errands: &mut Errands<K>) {
-        errands.wake_all(self.room.drain(..).map(|(_, waker)| waker));
+        errands.wake_all(self.room.call(u64::MAX));
     }
 
     /// The keeper looks: it forgets its alarm, and counts who seems to be at a long task by now.

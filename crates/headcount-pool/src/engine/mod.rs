@@ -22,6 +22,7 @@ mod pace;
 mod patience;
 mod porter;
 mod ring;
+mod room;
 mod shells;
 mod staff;
 mod stamps;

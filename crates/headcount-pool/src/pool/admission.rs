@@ -138,12 +138,12 @@ impl<K: Kind> Engine<K> {
         // Cloned before and dropped after: what a waker does then is the user's.
         let waker = waker.clone();
         let (ticket, left) = self.visit(0, |desk, _, errands| {
-            let ticket = desk.queue_for_room(waker);
+            let ticket = desk.room.join(waker);
             self.floor.room_wanted();
             desk.serve_room(&self.floor, errands);
             let in_time = self.floor.door.is_closed() || self.floor.door.has_room();
-            let served = in_time || !desk.queues_for_room(ticket);
-            let left = served.then(|| desk.leave_queue_for_room(ticket)).flatten();
+            let served = in_time || !desk.room.has(ticket);
+            let left = served.then(|| desk.room.leave(ticket)).flatten();
             ((!served).then_some(ticket), left)
         });
         drop(left);
@@ -156,7 +156,7 @@ impl<K: Kind> Engine<K> {
 
     /// Whether it still queued, and does not any more.
     fn leave_room_queue(self: &Arc<Self>, ticket: u64) -> bool {
-        let left = self.visit(0, |desk, _, _| desk.leave_queue_for_room(ticket));
+        let left = self.visit(0, |desk, _, _| desk.room.leave(ticket));
         left.is_some()
     }
 }
