@@ -41,7 +41,7 @@ type Seen = BTreeMap<&'static str, u64>;
 
 /// A model that never meets a case proves nothing about it.
 fn check_that_each_case_was_met(seen: &Seen) {
-    assert_eq!(seen.len(), 15, "some cases were never met: {seen:?}");
+    assert_eq!(seen.len(), 16, "some cases were never met: {seen:?}");
     assert!(seen.values().all(|times| 500 < *times), "some were met too seldom: {seen:?}");
     assert!(1_000_000 < seen["event"]);
 }
@@ -103,6 +103,8 @@ impl Pool {
             spawn_delay: micros(2_000),
             idle_time: micros(30_000),
             written_off_max: dice.below(4),
+            // Every fifth turns away whoever comes when so many wait.
+            queue_len_max: seed.is_multiple_of(5).then(|| (1 + dice.below(9)).into()),
             ..RosterConfig::new(Staffing::between(1, 4))
         };
         Self {
@@ -187,6 +189,10 @@ impl Pool {
         }
         self.submitted += 1;
         self.place();
+        if self.roster.config().is_crowded(self.queue.len() as u64) {
+            self.saw("crowd");
+            self.look();
+        }
     }
 
     fn place(&mut self) {
@@ -543,9 +549,11 @@ impl Pool {
         if barred || config.staffing.ceiling <= self.live() {
             return false;
         }
+        let queued = self.queue.len() as u64;
         let uncovered = self.queue.get(self.starting()).copied();
         let overdue = uncovered.is_some_and(|submitted| {
-            self.staying() == 0 || submitted + config.patience() <= self.now
+            let crowded = config.queue_len_max.is_some_and(|most| most <= 2 * queued);
+            self.staying() == 0 || crowded || submitted + config.patience() <= self.now
         });
         self.staying() < config.staffing.floor || overdue
     }

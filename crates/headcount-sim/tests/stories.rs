@@ -140,6 +140,16 @@ fn a_line_that_is_full_takes_nobody() {
 }
 
 #[test]
+fn a_line_that_would_turn_jobs_away_has_workers_hired_before_it_is_full() {
+    // Until the deadline of the second job, at 95, the fifth would find the line of three full. But
+    // at 21 it is half full: workers are hired for the second and the third, and for the fourth as
+    // it comes. They are there after 10, and the fifth waits until the first of them is done.
+    let jobs = [(0, 500), (20, 100), (21, 100), (22, 100), (40, 10)];
+    let pool = PoolSetup { queue_len_max: Some(3), ..elastic(&jobs) };
+    check(Setup::of(pool), 1000, "waits 10 10 10 11 91; 4 hired for 1050; 0 late");
+}
+
+#[test]
 fn what_fails_is_tried_again_later() {
     // The first fails at 10 and comes again at 110, when the second is at work until 125. It fails
     // for good at 135, until when the third waits. All of them fail twice.

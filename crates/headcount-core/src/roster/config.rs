@@ -38,6 +38,9 @@ pub struct RosterConfig {
     /// How many workers may be written off at once, and so exist beyond the ceiling. 0, the
     /// default: a stuck worker keeps its place.
     pub written_off_max: u32,
+    /// How many tasks may wait before others are turned away. Where half as many wait, the line is
+    /// *crowded*, and nobody waits for a deadline. `None`, the default: nobody is turned away.
+    pub queue_len_max: Option<u64>,
 }
 
 impl RosterConfig {
@@ -50,6 +53,7 @@ impl RosterConfig {
             spawn_delay: Duration::ZERO,
             idle_time: Duration::from_secs(1),
             written_off_max: 0,
+            queue_len_max: None,
         }
     }
 
@@ -67,6 +71,14 @@ impl RosterConfig {
             true => Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
             false => Duration::MAX,
         }
+    }
+
+    /// Whether so many wait that the next ones might be turned away.
+    ///
+    /// Half of the line is left for those who come while workers start.
+    #[must_use]
+    pub fn is_crowded(&self, queued: u64) -> bool {
+        self.queue_len_max.is_some_and(|most| most <= queued.saturating_mul(2))
     }
 
     /// How long a task waits before a worker is hired for it.

@@ -70,7 +70,8 @@ impl Roster {
         self.reconfigure(RosterConfig { staffing, ..self.config });
     }
 
-    /// Says where a task goes that was just submitted, when `queued` others wait already.
+    /// Says where a task goes that was just submitted, when `queued` others wait already. Then look,
+    /// where the line may be crowded by it: those before it do not wait any longer either.
     pub fn submitted(&mut self, now: Timestamp, queued: u64) -> Placement {
         if let Some(worker) = self.crew.last_parked() {
             // Last parked, first woken: the surplus stays idle long enough to expire. It is busy
@@ -79,7 +80,7 @@ impl Roster {
             return Placement::Wake(worker);
         }
         let covered = queued < u64::from(self.crew.starting);
-        let needed_at = (!covered).then(|| self.deadline(now));
+        let needed_at = (!covered).then(|| self.deadline(now, queued.saturating_add(1)));
         match self.hire_at(needed_at) {
             Some(at) if at <= now => Placement::Hire(self.crew.hire()),
             hire_at => Placement::Wait { hire_at },
@@ -301,12 +302,13 @@ impl Roster {
         (floor < staying).then(|| since + self.config.idle_time).filter(|at| *at < Timestamp::MAX)
     }
 
-    /// When a worker is hired for a task submitted then, if it still waits.
-    fn deadline(&self, submitted: Timestamp) -> Timestamp {
-        match self.staying() {
-            // Nobody will ever take it, so there is nothing to wait for.
-            0 => submitted,
-            _ => submitted + self.config.patience(),
+    /// When a worker is hired for a task submitted then, one of `queued`, if it still waits.
+    fn deadline(&self, submitted: Timestamp, queued: u64) -> Timestamp {
+        // Where nobody stays nobody will ever take it, so there is nothing to wait for. In a crowd
+        // it is not the one that waits who pays for it, but those who find no place.
+        match self.staying() == 0 || self.config.is_crowded(queued) {
+            true => submitted,
+            false => submitted + self.config.patience(),
         }
     }
 
@@ -316,7 +318,8 @@ impl Roster {
             return Some(Timestamp::ORIGIN);
         }
         let covered = u64::from(self.crew.starting);
-        waiting.submitted(covered).map(|submitted| self.deadline(submitted))
+        let uncovered = waiting.submitted(covered);
+        uncovered.map(|submitted| self.deadline(submitted, waiting.queued()))
     }
 
     /// When a worker that is needed then can be hired. `None`: not before an event makes room.

@@ -188,6 +188,44 @@ fn a_pool_without_workers_does_not_let_its_first_task_wait() {
     assert_eq!(pool.submit(1), "wait until 86");
 }
 
+/// The same as a patient one, but so many may wait, and others are turned away.
+fn narrow(queue_len_max: u64) -> Story {
+    let config = patient(1, 8).roster.config();
+    story(RosterConfig { queue_len_max: Some(queue_len_max), ..config })
+}
+
+#[test]
+fn nobody_waits_for_a_deadline_where_the_next_would_be_turned_away() {
+    let mut pool = narrow(4).opened();
+    assert_eq!(pool.submit(0), "wake a");
+    assert_eq!(pool.submit(1), "wait until 86");
+    assert_eq!(pool.look(1), "until 86");
+    assert_eq!(pool.submit(2), "hire b", "half of the line is taken");
+    assert_eq!(pool.look(2), "hire c, for ever", "for the one that came before, too");
+    assert_eq!(pool.submit(3), "hire d");
+    assert_eq!(pool.start('b', 4), "take");
+    assert_eq!(pool.start('c', 4), "take");
+    assert_eq!(pool.start('d', 4), "take");
+    assert_eq!(pool.submit(5), "wait until 90", "there is room again");
+}
+
+#[test]
+fn a_line_for_one_hires_for_it_at_once() {
+    let mut pool = narrow(1).opened();
+    assert_eq!(pool.submit(0), "wake a");
+    assert_eq!(pool.submit(1), "hire b");
+}
+
+#[test]
+fn a_line_longer_than_what_comes_in_time_is_never_crowded() {
+    let mut pool = narrow(u64::MAX).opened();
+    assert_eq!(pool.submit(0), "wake a");
+    for ms in 1..=9 {
+        assert_eq!(pool.submit(ms), format!("wait until {}", ms + 85));
+    }
+    assert_eq!(pool.look(9), "until 86");
+}
+
 #[test]
 fn nobody_is_hired_twice_for_one_task() {
     let mut pool = patient(1, 9).opened();

@@ -58,7 +58,8 @@ pub(super) struct Pool {
 
 impl Pool {
     pub(super) fn new(setup: PoolSetup) -> Self {
-        let mut roster = RosterConfig { spawn_delay: setup.spawn_delay, ..setup.roster };
+        let PoolSetup { spawn_delay, queue_len_max, .. } = setup;
+        let mut roster = RosterConfig { spawn_delay, queue_len_max, ..setup.roster };
         if setup.budget.is_some() {
             // What a policy begins with is not granted yet; its minimum is.
             roster.staffing = roster.staffing.at_most(setup.policy.bounds().min);
