@@ -70,8 +70,9 @@ impl Roster {
         self.reconfigure(RosterConfig { staffing, ..self.config });
     }
 
-    /// Says where a task goes that was just submitted, when `queued` others wait already. Then look,
-    /// where the line may be crowded by it: those before it do not wait any longer either.
+    /// Says where a task goes that was just submitted, when `queued` others wait already.
+    ///
+    /// Then look, where the line may be crowded by it: those before it do not wait any longer.
     pub fn submitted(&mut self, now: Timestamp, queued: u64) -> Placement {
         if let Some(worker) = self.crew.last_parked() {
             // Last parked, first woken: the surplus stays idle long enough to expire. It is busy

@@ -489,9 +489,11 @@ impl<K: Kind> Desk<K> {
     fn post(&self, floor: &Floor<K::Work>, demand: Demand) -> bool {
         let counts = self.roster.counts();
         let covered = u64::from(counts.starting);
-        // Where a task waits uncovered already, the alarm is set for it, and rings for later ones.
-        let ceiling = self.roster.config().staffing.ceiling;
-        let hires = counts.live < ceiling && demand.excess <= covered && !self.is_being_filled();
+        let config = self.roster.config();
+        // Where a task waits uncovered already, the alarm is set for it, and rings for later ones;
+        // unless the line may be crowded by them before that.
+        let matters = demand.excess <= covered || config.queue_len_max.is_some();
+        let hires = counts.live < config.staffing.ceiling && matters && !self.is_being_filled();
         // The next to wait calls for more workers, if somebody asked to be called.
         let calls = self.poke.is_some() && self.is_at_ceiling();
         let worth_it = !demand.deferred && (0 < counts.parked || hires || calls);

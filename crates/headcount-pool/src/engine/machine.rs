@@ -25,7 +25,7 @@ use crate::event::{Event, Events};
 use crate::park::Parker;
 use crate::policy::{Policies, Witness};
 use crate::pool::{BlockedShare, PanicPolicy};
-use crate::sync::atomic::{AtomicU64, Ordering, fence};
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use crate::sync::{Mutex, MutexGuard, lock};
 use crate::task::BlocksOn;
 use crate::unhurt::{drop_quietly, quietly};
@@ -68,6 +68,8 @@ pub struct Engine<K: Kind> {
     pub(crate) events: Arc<Events>,
     pub(crate) policies: Policies,
     pub(crate) refused: AtomicU64,
+    /// Whether the roster knows that a full line turns tasks away.
+    turns_away: AtomicBool,
     /// Tasks that were not let in and that their submitters ran.
     pub(crate) ran_beside: AtomicU64,
     /// How many tasks policies were asked about.
@@ -100,6 +102,7 @@ impl<K: Kind> Engine<K> {
             tally: Tally::new(),
             events,
             refused: AtomicU64::new(0),
+            turns_away: AtomicBool::new(settings.roster.queue_len_max.is_some()),
             ran_beside: AtomicU64::new(0),
             asked: AtomicU64::new(0),
             watches: AtomicU64::new(0),
@@ -400,6 +403,18 @@ impl<K: Kind> Engine<K> {
     /// Lets workers go that were idle for so long from now on.
     pub(crate) fn set_idle_time(self: &Arc<Self>, idle_time: Duration) {
         self.reconfigure(|config| RosterConfig { idle_time, ..config });
+    }
+
+    /// Somebody is turned away at a full line. From the first one on workers are hired before it is
+    /// full, also where most submitters wait.
+    #[cold]
+    pub(crate) fn turns_away(self: &Arc<Self>) {
+        // Relaxed: whoever does not see it yet only says it once more.
+        if !self.turns_away.load(Ordering::Relaxed) {
+            self.turns_away.store(true, Ordering::Relaxed);
+            let queue_len_max = Some(self.floor.door.len_max());
+            self.reconfigure(|config| RosterConfig { queue_len_max, ..config });
+        }
     }
 
     fn reconfigure(self: &Arc<Self>, change: impl FnOnce(RosterConfig) -> RosterConfig) {

@@ -60,6 +60,7 @@ impl<K: Kind> Engine<K> {
             match self.enter() {
                 Ok(number) => return ControlFlow::Break(Ok(Admission::Enter(number))),
                 Err(Shut::Closed) => return ControlFlow::Break(Err(self.kind.refusal())),
+                Err(Shut::Full) if overflow.turns_away() => self.turns_away(),
                 Err(Shut::Full) => {}
             }
             return match overflow {

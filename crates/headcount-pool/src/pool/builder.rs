@@ -318,6 +318,7 @@ impl<K: Kind> Builder<K> {
             wait_budget: self.wait_budget,
             idle_time: self.idle_time,
             written_off_max: self.compensate_max.saturating_add(self.written_off_max),
+            queue_len_max: self.overflow.turns_away().then_some(self.queue_len_max),
             ..RosterConfig::new(Staffing::between(min, max))
         };
         let settings = Settings {

@@ -54,6 +54,13 @@ pub enum Overflow {
     CallerRuns,
 }
 
+impl Overflow {
+    /// Whether a full line costs somebody a task, and not only time.
+    pub(crate) fn turns_away(self) -> bool {
+        !matches!(self, Self::Wait | Self::WaitFor(_))
+    }
+}
+
 /// What a submitter says about one task. Nothing, by default.
 ///
 /// ```

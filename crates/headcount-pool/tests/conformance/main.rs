@@ -116,6 +116,9 @@
 //! |  |  | `a_pool_without_workers_learns_of_the_end_of_its_runtime_with_the_next_task`* |
 //! | 16 | | *a long line and a rule that never fires* |
 //! |  | both | `the_pool_grows_though_the_line_is_far_from_full` |
+//! |  |  | `workers_are_hired_before_a_short_line_turns_tasks_away` |
+//! |  |  | `where_one_was_turned_away_the_next_ones_are_not` |
+//! |  |  | `a_full_line_is_no_reason_to_hire_where_submitters_wait` |
 //! | 17 | | *all block and nothing moves* |
 //! |  | both | `a_blocked_worker_is_compensated_for_and_the_limit_holds` |
 //! |  |  | `a_stuck_task_is_told_of_and_its_worker_replaced_each_time` |

@@ -19,6 +19,9 @@ mod arrivals;
 #[path = "../waiting.rs"]
 mod waiting;
 
+#[path = "../crowds.rs"]
+mod crowds;
+
 #[path = "../shells.rs"]
 mod shells;
 
