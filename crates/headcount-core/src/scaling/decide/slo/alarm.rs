@@ -12,6 +12,7 @@
 
 use super::crowd::Crowd;
 use super::measure::Measure;
+use super::probe::PROBE_BUSY_MIN;
 use super::rest::Rest;
 use crate::Observation;
 use crate::health::Zone;
@@ -88,14 +89,15 @@ impl Alarm {
         // Of workers that become fewer, those with long tasks are left.
         let is_falling = measure.rise < 0.0 && !measure.is_steady();
         let is_sure = rest.proven.is_some() && TASKS_MIN <= measure.count && !is_falling;
-        (is_beyond && is_slow && is_sure).then(|| {
+        let alarm = (is_beyond && is_slow && is_sure).then(|| {
             let limit = (measure.busy / inflation).max(known.min(KEPT * busy));
             let limit = limit.min(KEPT_MAX * busy);
             // What those in line will take, and what bigger ones will: halfway tells them apart.
             let in_line = (inflation * (limit / measure.busy).min(1.0)).max(1.0);
             let left = (in_line * inflation * CHANCE).sqrt().max(1.0);
             Self { limit, cause: Cause::Ended { left } }
-        })
+        });
+        alarm.filter(Self::can_be_judged)
     }
 
     /// Whether so many are busy that tasks must be held up, before these have ended.
@@ -117,11 +119,19 @@ impl Alarm {
         let is_pressed = 0 < pool.queued || pool.parked == 0;
         let is_beyond = known * BEYOND < busy && is_pressed && rest.proven.is_some();
         let is_slow = INFLATION_MIN * expected < busy && Z_MIN < z_score;
-        (is_beyond && is_slow).then(|| {
+        let alarm = (is_beyond && is_slow).then(|| {
             // Those who should be busy are few where the surge is young.
             let limit = expected.max(known.min(KEPT * busy)).max(CROWD_KEPT_MIN * busy);
             Self { limit: limit.min(KEPT_MAX * busy), cause: Cause::Crowd }
-        })
+        });
+        alarm.filter(Self::can_be_judged)
+    }
+
+    /// Whether what is left can tell if it was right. It falls back first and asks afterwards; of
+    /// fewer workers no probe could tell anything, and a false alarm would stand for hours, until
+    /// their few long tasks have made windows.
+    fn can_be_judged(&self) -> bool {
+        PROBE_BUSY_MIN <= self.limit
     }
 
     /// What `measure`, with the workers that are left, says of an alarm, where tasks may take
@@ -179,13 +189,26 @@ mod tests {
     use crate::Timestamp;
     use crate::health::Health;
 
-    /// Whether 60 busy workers whose tasks take twice as long are an alarm where 40 worked, with so
-    /// many tasks waiting and so many workers parked.
-    fn is_raised(queued: u64, parked: u32) -> bool {
-        let at_rest = Measure { count: 2000.0, ..measure(1.0, 40.0) };
+    /// Whether so many busy workers whose tasks take twice as long are an alarm where `known`
+    /// worked, in a pool that is like this otherwise.
+    fn is_alarm(busy: u32, known: f64, pool: PoolSnapshot) -> bool {
+        let at_rest = Measure { count: 2000.0, ..measure(1.0, known) };
         let rest = Rest { measure: at_rest, proven: Some(Timestamp::ORIGIN) };
-        let pool = PoolSnapshot { busy: 60, parked, queued, ..PoolSnapshot::default() };
-        Alarm::raised(&rest, &measure(2.0, 60.0), &pool, 40.0).is_some()
+        let pool = PoolSnapshot { busy, ..pool };
+        Alarm::raised(&rest, &measure(2.0, f64::from(busy)), &pool, known).is_some()
+    }
+
+    /// Whether 60 are where 40 worked, with so many tasks waiting and so many workers parked.
+    fn is_raised(queued: u64, parked: u32) -> bool {
+        is_alarm(60, 40.0, PoolSnapshot { parked, queued, ..PoolSnapshot::default() })
+    }
+
+    #[test]
+    fn too_few_workers_to_be_probed_are_no_alarm() {
+        let check = |busy, known| is_alarm(busy, known, PoolSnapshot::default());
+        assert!(check(6, 4.0));
+        assert!(check(5, 2.5));
+        assert!(!check(3, 1.4), "it would leave one and a half, and nobody could tell if rightly");
     }
 
     #[test]

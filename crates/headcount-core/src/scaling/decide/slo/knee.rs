@@ -34,7 +34,7 @@ use super::alarm::{Alarm, Cause, Upshot, is_sick};
 use super::bound::Bound;
 use super::crowd::{Crowd, Ends};
 use super::measure::{Basis, Measure};
-use super::probe::{Probe, Verdict};
+use super::probe::{PROBE_BUSY_MIN, Probe, Verdict};
 use super::refusal::Refusal;
 use super::rest::Rest;
 use super::trial::Trial;
@@ -65,8 +65,6 @@ const SERVICES_MIN: f64 = 2.0;
 const TICKS_MIN: u32 = 3;
 const TICKS_MIN_BOUND: u32 = 5;
 const TICKS_MIN_COUNTERS: u32 = 10;
-/// Workers from which on giving up a third tells anything.
-const PROBE_BUSY_MIN: f64 = 2.5;
 /// How long it is taken for granted that all workers help, once it was shown.
 const PROOF_SPAN: Duration = Duration::from_secs(600);
 /// Probes on suspicion take at most a fifth of the time, those out of habit a twentieth.

@@ -17,6 +17,8 @@ use crate::Timestamp;
 use crate::scaling::notes::{Noted, Notes, NotesReader};
 use crate::scaling::observation::PoolSnapshot;
 
+/// Workers from which on giving up a third tells anything.
+pub(super) const PROBE_BUSY_MIN: f64 = 2.5;
 /// How many times fewer workers a probe allows.
 const STEP: f64 = 1.5;
 /// The change of busy workers, on the logarithm, from which a probe tells anything.
