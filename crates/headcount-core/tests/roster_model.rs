@@ -189,7 +189,7 @@ impl Pool {
         }
         self.submitted += 1;
         self.place();
-        if self.roster.config().is_crowded(self.queue.len() as u64) {
+        if self.is_crowded() {
             self.saw("crowd");
             self.look();
         }
@@ -549,13 +549,19 @@ impl Pool {
         if barred || config.staffing.ceiling <= self.live() {
             return false;
         }
-        let queued = self.queue.len() as u64;
         let uncovered = self.queue.get(self.starting()).copied();
-        let overdue = uncovered.is_some_and(|submitted| {
-            let crowded = config.queue_len_max.is_some_and(|most| most <= 2 * queued);
-            self.staying() == 0 || crowded || submitted + config.patience() <= self.now
-        });
+        let nobody_waits = self.staying() == 0 || self.is_crowded();
+        let overdue = uncovered
+            .is_some_and(|submitted| nobody_waits || submitted + config.patience() <= self.now);
         self.staying() < config.staffing.floor || overdue
+    }
+
+    /// Whether half of a line is taken that turns tasks away, or more wait than may be hired.
+    fn is_crowded(&self) -> bool {
+        let queued = self.queue.len();
+        let room = self.ceiling().saturating_sub(self.live()) as usize;
+        let len_max = self.roster.config().queue_len_max;
+        room + self.starting() < queued || len_max.is_some_and(|most| most <= 2 * queued as u64)
     }
 
     /// Nothing became due between two events without the alarm being set for it.

@@ -150,6 +150,15 @@ fn a_line_that_would_turn_jobs_away_has_workers_hired_before_it_is_full() {
 }
 
 #[test]
+fn where_more_wait_than_may_be_hired_nobody_waits_for_a_deadline() {
+    // Three more may be hired, and three wait for deadlines from 95 on. With the fourth, at 23,
+    // there are more than that: three are hired, and there after 10. The fourth waits until 113,
+    // when the first of them is done. Had they waited they would begin at 105, and it at 185.
+    let jobs = [(0, 500), (20, 80), (21, 110), (22, 120), (23, 10)];
+    check(Setup::of(elastic(&jobs)), 1000, "waits 10 11 12 13 90; 4 hired for 1060; 0 late");
+}
+
+#[test]
 fn what_fails_is_tried_again_later() {
     // The first fails at 10 and comes again at 110, when the second is at work until 125. It fails
     // for good at 135, until when the third waits. All of them fail twice.

@@ -38,8 +38,8 @@ pub struct RosterConfig {
     /// How many workers may be written off at once, and so exist beyond the ceiling. 0, the
     /// default: a stuck worker keeps its place.
     pub written_off_max: u32,
-    /// How many tasks may wait before others are turned away. Where half as many wait, the line is
-    /// *crowded*, and nobody waits for a deadline. `None`, the default: nobody is turned away.
+    /// How many tasks may wait before others are turned away. Where half as many wait, nobody waits
+    /// for a deadline. `None`, the default: nobody is turned away.
     pub queue_len_max: Option<u64>,
 }
 
@@ -77,7 +77,7 @@ impl RosterConfig {
     ///
     /// Half of the line is left for those who come while workers start.
     #[must_use]
-    pub fn is_crowded(&self, queued: u64) -> bool {
+    pub(super) fn may_turn_away(&self, queued: u64) -> bool {
         self.queue_len_max.is_some_and(|most| most <= queued.saturating_mul(2))
     }
 

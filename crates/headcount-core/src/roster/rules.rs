@@ -305,12 +305,19 @@ impl Roster {
 
     /// When a worker is hired for a task submitted then, one of `queued`, if it still waits.
     fn deadline(&self, submitted: Timestamp, queued: u64) -> Timestamp {
-        // Where nobody stays nobody will ever take it, so there is nothing to wait for. In a crowd
-        // it is not the one that waits who pays for it, but those who find no place.
-        match self.staying() == 0 || self.config.is_crowded(queued) {
+        // Where nobody stays nobody will ever take it, so there is nothing to wait for.
+        match self.staying() == 0 || self.is_crowded(queued) {
             true => submitted,
             false => submitted + self.config.patience(),
         }
+    }
+
+    /// Whether others pay for it if these wait for their deadlines: those who find no place in the
+    /// line, or no worker, as fewer may be hired than wait already.
+    fn is_crowded(&self, queued: u64) -> bool {
+        let room = self.config.staffing.ceiling.saturating_sub(self.crew.live());
+        let uncovered = queued.saturating_sub(u64::from(self.crew.starting));
+        u64::from(room) < uncovered || self.config.may_turn_away(queued)
     }
 
     /// When another worker is needed. `None`: the floor is met and every waiting task is covered.

@@ -220,10 +220,43 @@ fn a_line_for_one_hires_for_it_at_once() {
 fn a_line_longer_than_what_comes_in_time_is_never_crowded() {
     let mut pool = narrow(u64::MAX).opened();
     assert_eq!(pool.submit(0), "wake a");
-    for ms in 1..=9 {
+    for ms in 1..=7 {
         assert_eq!(pool.submit(ms), format!("wait until {}", ms + 85));
     }
-    assert_eq!(pool.look(9), "until 86");
+    assert_eq!(pool.look(7), "until 86");
+}
+
+#[test]
+fn nobody_waits_for_a_deadline_where_more_wait_than_may_be_hired() {
+    let mut pool = patient(1, 3).opened();
+    assert_eq!(pool.submit(0), "wake a");
+    assert_eq!(pool.submit(1), "wait until 86");
+    assert_eq!(pool.submit(2), "wait until 87", "two may still be hired");
+    assert_eq!(pool.submit(3), "hire b");
+    assert_eq!(pool.look(3), "hire c, for ever");
+    assert_eq!(pool.counts(), "3: 2+1+0+0");
+}
+
+#[test]
+fn who_is_on_the_way_counts_for_those_who_wait() {
+    let mut pool = patient(1, 4).opened();
+    assert_eq!(pool.submit(0), "wake a");
+    assert_eq!(pool.submit(1), "wait until 86");
+    assert_eq!(pool.look(86), "hire b, for ever");
+    assert_eq!(pool.submit(87), "wait until 172", "one is on the way, and two may be hired");
+    assert_eq!(pool.submit(88), "wait until 173");
+    assert_eq!(pool.submit(89), "hire c");
+}
+
+#[test]
+fn a_ceiling_that_comes_down_to_those_who_wait_lets_nobody_wait() {
+    let mut pool = patient(1, 9).opened();
+    assert_eq!(pool.submit(0), "wake a");
+    for ms in 1..=3 {
+        let _ = pool.submit(ms);
+    }
+    assert_eq!(pool.look(3), "until 86");
+    assert_eq!(pool.resize(1, 3, 4), "hire b, hire c, for ever");
 }
 
 #[test]

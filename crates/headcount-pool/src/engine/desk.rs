@@ -491,8 +491,8 @@ impl<K: Kind> Desk<K> {
         let covered = u64::from(counts.starting);
         let config = self.roster.config();
         // Where a task waits uncovered already, the alarm is set for it, and rings for later ones;
-        // unless the line may be crowded by them before that.
-        let matters = demand.excess <= covered || config.queue_len_max.is_some();
+        // unless they make a crowd before that.
+        let matters = demand.excess <= covered || !config.wait_budget.is_zero();
         let hires = counts.live < config.staffing.ceiling && matters && !self.is_being_filled();
         // The next to wait calls for more workers, if somebody asked to be called.
         let calls = self.poke.is_some() && self.is_at_ceiling();
@@ -580,7 +580,7 @@ mod tests {
     use headcount_core::roster::Counts;
 
     use super::*;
-    use crate::ThreadPool;
+    use crate::{ThreadPool, Threads};
 
     /// Whether the keeper of a pool with so many workers, one of them at a task that passes for
     /// short, looks after it of its own accord.
@@ -609,31 +609,53 @@ mod tests {
         looks
     }
 
-    #[test]
-    fn nobody_is_summoned_while_the_keeper_starts_those_who_are_to_be_there() {
-        let pool = ThreadPool::builder().workers(1..=4).build().expect("no fault");
-        let engine = pool.engine();
-        while engine.desk().roster.counts().parked == 0 {
+    /// A pool between 1 and 4 workers, whose only one is parked.
+    fn at_rest(wait_budget: Duration) -> ThreadPool {
+        let pool = ThreadPool::builder().workers(1..=4).wait_budget(wait_budget);
+        let pool = pool.build().expect("no fault");
+        while pool.engine().desk().roster.counts().parked == 0 {
             crate::sync::yield_now();
         }
+        pool
+    }
+
+    /// Whether submitters are summoned where its worker is at a task, and `excess` others wait.
+    fn summons(pool: &ThreadPool, excess: u64, change: impl FnOnce(&mut Desk<Threads>)) -> bool {
+        let engine = pool.engine();
         // Nobody is called meanwhile, as the desk is held; so what is read is what was posted.
         let mut desk = engine.desk();
-        let mut summons = |staffing, keeper_hires| {
-            desk.roster.resize(staffing);
-            desk.keeper_hires = keeper_hires;
-            let Placement::Wake(_) = desk.roster.submitted(Timestamp::ORIGIN, 0) else {
-                return None;
-            };
-            desk.post(&engine.floor, Demand { excess: 0, deferred: false });
-            let worker = desk.staff.iter().next().expect("there is one").worker;
-            let _ = desk.roster.finished(worker, Timestamp::ORIGIN, 0);
-            Some(engine.floor.notice.read() & SUMMON != 0)
+        change(&mut desk);
+        let Placement::Wake(worker) = desk.roster.submitted(Timestamp::ORIGIN, 0) else {
+            panic!("it is parked");
+        };
+        desk.post(&engine.floor, Demand { excess, deferred: false });
+        let _ = desk.roster.finished(worker, Timestamp::ORIGIN, 0);
+        engine.floor.notice.read() & SUMMON != 0
+    }
+
+    #[test]
+    fn nobody_is_summoned_while_the_keeper_starts_those_who_are_to_be_there() {
+        let pool = at_rest(Duration::ZERO);
+        let check = |staffing, keeper_hires| {
+            summons(&pool, 0, |desk| {
+                desk.roster.resize(staffing);
+                desk.keeper_hires = keeper_hires;
+            })
         };
         let (met, short) = (Staffing::between(1, 4), Staffing::between(2, 4));
-        assert_eq!(summons(met, false), Some(true), "it may be hired for a task");
-        assert_eq!(summons(short, true), Some(false), "the keeper hires one anyway");
-        assert_eq!(summons(short, false), Some(true), "it is not at it yet");
-        assert_eq!(summons(met, true), Some(true));
+        assert!(check(met, false), "it may be hired for a task");
+        assert!(!check(short, true), "the keeper hires one anyway");
+        assert!(check(short, false), "it is not at it yet");
+        assert!(check(met, true));
+    }
+
+    #[test]
+    fn who_comes_after_one_that_waits_is_summoned_where_they_may_make_a_crowd() {
+        let patient = at_rest(Duration::from_secs(3600));
+        assert!(summons(&patient, 0, |_| ()));
+        assert!(summons(&patient, 1, |_| ()), "two more may be hired, and three may come");
+        let eager = at_rest(Duration::ZERO);
+        assert!(!summons(&eager, 1, |_| ()), "somebody is at it");
     }
 
     #[test]

@@ -181,9 +181,10 @@ impl<K: Kind> Builder<K> {
 
     /// How long a task may wait before a worker is hired for it. 0 by default: at once.
     ///
-    /// No longer than until half of a line is taken that [turns tasks away](Self::overflow): nobody
-    /// is refused in favour of those who could be served. Where submitters wait for a place, a full
-    /// line holds them back and hires nobody.
+    /// Nobody waits at the cost of others. So all that may be hired are as soon as more tasks wait
+    /// than that would be, and workers are hired as soon as half of a line is taken that
+    /// [turns tasks away](Self::overflow). Where submitters wait for a place, a full line holds
+    /// them back and hires nobody.
     pub fn wait_budget(mut self, wait_budget: Duration) -> Self {
         self.wait_budget = wait_budget;
         self

@@ -1,7 +1,9 @@
-//! A line that turns tasks away when it is full has workers hired before it is.
+//! Nobody waits for a deadline at the cost of others: a line that turns tasks away when it is full
+//! has workers hired before it is, and where more wait than may be hired all of those are.
 
 use std::time::Duration;
 
+use headcount_core::Staffing;
 use headcount_pool::{Overflow, Refusal, TaskOptions};
 
 use super::{Pool, at, builder};
@@ -53,5 +55,37 @@ fn a_full_line_is_no_reason_to_hire_where_submitters_wait() {
     let waits = TaskOptions::new().overflow(Overflow::WaitFor(Duration::from_millis(50)));
     assert!(pool.spawn_with(waits, at(&gate)).is_err(), "it waited, and nobody came");
     assert_eq!((pool.snapshot().live, gate.arrived()), (1, 1));
+    gate.open();
+}
+
+#[test]
+fn nobody_waits_for_a_deadline_where_more_wait_than_may_be_hired() {
+    let pool = builder("scarce").workers(1..=4).wait_budget(Duration::from_secs(3600));
+    let pool = pool.build().expect("no fault");
+    let gate = Gate::new();
+    pool.spawn(at(&gate)).expect("open");
+    gate.wait_for(1);
+    for _ in 0..3 {
+        pool.spawn(at(&gate)).expect("open");
+    }
+    assert_eq!(pool.snapshot().live, 1, "there would be a worker for each, so they may wait");
+    pool.spawn(at(&gate)).expect("open");
+    gate.wait_for(4);
+    assert_eq!(pool.snapshot().live, 4);
+    gate.open();
+}
+
+#[test]
+fn a_ceiling_that_comes_down_to_those_who_wait_lets_nobody_wait() {
+    let pool = builder("lowered").workers(1..=8).wait_budget(Duration::from_secs(3600));
+    let pool = pool.build().expect("no fault");
+    let gate = Gate::new();
+    pool.spawn(at(&gate)).expect("open");
+    gate.wait_for(1);
+    for _ in 0..3 {
+        pool.spawn(at(&gate)).expect("open");
+    }
+    pool.resize(Staffing::between(1, 3)).wait();
+    gate.wait_for(3);
     gate.open();
 }

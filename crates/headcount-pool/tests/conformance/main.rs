@@ -119,6 +119,8 @@
 //! |  |  | `workers_are_hired_before_a_short_line_turns_tasks_away` |
 //! |  |  | `where_one_was_turned_away_the_next_ones_are_not` |
 //! |  |  | `a_full_line_is_no_reason_to_hire_where_submitters_wait` |
+//! |  |  | `nobody_waits_for_a_deadline_where_more_wait_than_may_be_hired` |
+//! |  |  | `a_ceiling_that_comes_down_to_those_who_wait_lets_nobody_wait` |
 //! | 17 | | *all block and nothing moves* |
 //! |  | both | `a_blocked_worker_is_compensated_for_and_the_limit_holds` |
 //! |  |  | `a_stuck_task_is_told_of_and_its_worker_replaced_each_time` |
