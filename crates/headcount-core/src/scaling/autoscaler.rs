@@ -505,7 +505,7 @@ enum Asked {
 }
 
 /// The form of the notes; another one is not read.
-const NOTES_VERSION: u64 = 6;
+const NOTES_VERSION: u64 = 7;
 
 /// What the next guard called `name` ruled in a recorded decision, where so much has been ruled
 /// again. `None`: it was not asked then.

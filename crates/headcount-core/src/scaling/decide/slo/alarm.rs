@@ -144,14 +144,14 @@ impl Alarm {
     ) -> Upshot {
         let left = match cause {
             Cause::Ended { left } => left,
-            Cause::Crowd if measure.is_held() && rest.is_exceeded(measure, inflation_max) => {
+            Cause::Crowd if measure.is_full() && rest.is_exceeded(measure, inflation_max) => {
                 return Upshot::Doubtful;
             }
             Cause::Crowd => return Upshot::Right,
         };
         let inflation = rest.measure.inflation_at_least(measure);
         let is_bigger = left.max(LEFT_MIN) < inflation && inflation < left * LEFT_MAX;
-        if !is_bigger || !measure.is_held() {
+        if !is_bigger || !measure.is_full() {
             return Upshot::Right;
         }
         match LEFT_Z_MIN <= rest.measure.z_of(inflation, measure) {
@@ -258,8 +258,8 @@ mod tests {
     fn after_a_crowd_tasks_that_still_take_longer_are_probed() {
         let at_rest = Measure { count: 2000.0, ..measure(1.0, 40.0) };
         let rest = Rest { measure: at_rest, proven: Some(Timestamp::ORIGIN) };
-        let upshot = |service, held| {
-            let measure = Measure { held, ..measure(service, 40.0) };
+        let upshot = |service, full| {
+            let measure = Measure { full, ..measure(service, 40.0) };
             Alarm::upshot(Cause::Crowd, &rest, &measure, 1.3)
         };
         assert_eq!(upshot(1.1, 1.0), Upshot::Right);

@@ -75,7 +75,7 @@ impl Bound {
 
     /// Whether a window tells of this limit, and not of a lower one that somebody else set.
     pub(super) fn is_met_by(&self, measure: &Measure) -> bool {
-        measure.is_held() && USED_MIN * self.limit - 0.5 <= measure.busy
+        measure.is_full() && USED_MIN * self.limit - 0.5 <= measure.crowd
     }
 
     /// Whether it is too high, and may give way by itself.
@@ -168,7 +168,7 @@ mod tests {
         let mut bound = Bound::new(at, 40.0, None);
         let mut is_at_a_loss = false;
         for service in services {
-            let measure = Measure { held: 1.0, ..measure(*service, bound.limit) };
+            let measure = Measure { held: 1.0, full: 1.0, ..measure(*service, bound.limit) };
             is_at_a_loss = bound.is_at_a_loss(&rest, &measure);
             bound = bound.after(at, &rest, &measure).expect("it is in use");
         }
@@ -203,7 +203,8 @@ mod tests {
         let at = |seconds: u64| Timestamp::from_secs(100 + seconds);
         let rest = Rest { measure: Measure { count: 2000.0, ..measure(1.0, 10.0) }, proven: None };
         let bound = Bound::new(at(0), 40.0, None);
-        let (quiet, busy) = (measure(1.0, 4.0), Measure { held: 1.0, ..measure(1.0, 40.0) });
+        let (quiet, busy) =
+            (measure(1.0, 4.0), Measure { held: 1.0, full: 1.0, ..measure(1.0, 40.0) });
         let grown_at = |seconds| {
             let kept = bound.after(at(30), &rest, &quiet).expect("it is kept");
             kept.after(at(seconds), &rest, &busy).expect("it is in use").limit
@@ -211,6 +212,15 @@ mod tests {
         assert_eq!((grown_at(59), grown_at(60)), (42.0, 50.0));
         assert!(bound.after(at(899), &rest, &quiet).is_some());
         assert_eq!(bound.after(at(900), &rest, &quiet), None, "it is lifted");
+    }
+
+    #[test]
+    fn it_grows_by_bursts_too_though_most_of_the_time_nothing_is_done() {
+        let rest = Rest { measure: Measure { count: 2000.0, ..measure(1.0, 10.0) }, proven: None };
+        let at = Timestamp::from_secs(100);
+        let burst = Measure { held: 0.1, full: 0.9, crowd: 40.0, ..measure(1.0, 4.0) };
+        let bound = Bound::new(at, 40.0, None).after(at, &rest, &burst).expect("it is in use");
+        assert!((41.9..42.1).contains(&bound.limit), "{}", bound.limit);
     }
 
     #[test]

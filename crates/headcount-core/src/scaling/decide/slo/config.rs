@@ -79,9 +79,30 @@ impl SloConfig {
         Some(after).filter(|after| self.newest_first && !after.is_zero())
     }
 
+    /// How long a start may take before workers are kept for it: half of the wait budget, or a
+    /// tenth of the promised latency, of which nobody knows how much the task leaves.
+    pub(super) fn start_max(&self) -> Duration {
+        self.latency.map_or(self.wait_budget / 2, |latency| latency / 10)
+    }
+
     /// Builds the decider.
     #[must_use]
     pub fn build(&self) -> Slo {
         Slo::new(*self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_may_take_a_part_of_what_was_promised_before_workers_are_kept_for_it() {
+        let config = SloConfig::default();
+        assert_eq!(config.start_max(), Duration::from_millis(50));
+        // Nothing of a latency is spent waiting, and yet a start of a millisecond is no reason.
+        let latency = Some(Duration::from_millis(500));
+        let config = SloConfig { latency, wait_budget: Duration::ZERO, ..config };
+        assert_eq!(config.start_max(), Duration::from_millis(50));
     }
 }

@@ -18,6 +18,8 @@ use crate::scaling::observation::PoolSnapshot;
 /// The variance of the logarithms up to which tasks are of one kind: of milliseconds beside half a
 /// minute nobody can say who should have ended by now.
 const LOG_VARIANCE_MAX: f64 = 2.5;
+/// How much of what the spread of their logarithms says tasks take at least, whatever their kind.
+const SPREAD_SURE: f64 = 0.6;
 /// The most stages of a task: it then takes within a quarter of the mean, give or take.
 const STAGES_MAX: usize = 16;
 /// More workers than anybody has; notes may be damaged.
@@ -56,12 +58,18 @@ impl Crowd {
         self.stages = rest.map_or(0, |rest| stages(rest.measure.log_variance));
         let ended = pool.counters.completed.checked_sub(before.completed);
         let is_known = 0 < self.stages && before.stages == self.stages;
+        if is_known && before.busy == 0 {
+            // Nobody knows when they came. It may have been long ago, or just now, all at once.
+            self.expected = [0.0; STAGES_MAX];
+            self.expected[0] = f64::from(pool.busy);
+            return None;
+        }
         let (Some(rest), Some(ended), true) = (rest, ended, is_known) else {
             self.spread(f64::from(pool.busy));
             return None;
         };
         let begun = (ended as f64 + f64::from(pool.busy) - f64::from(before.busy)).max(0.0);
-        let services = now.since(before.last).as_secs_f64() / rest.measure.mean;
+        let services = now.since(before.last).as_secs_f64() / service(rest);
         self.go_on(begun, services * self.stages as f64);
         let due = (before.total() + begun - self.total()).max(0.0);
         Some(Ends { seen: ended as f64, due })
@@ -114,6 +122,12 @@ impl Crowd {
         let rise = 2.0 * (f64::from(self.busy).sqrt() - expected.sqrt());
         Some((expected, rise / (1.0 + expected * rest.measure.noise()).sqrt()))
     }
+}
+
+/// Seconds that a task takes at rest. Where tasks come in bursts that are over within a tick, busy
+/// workers are hardly seen, and less is known of them than of the tasks that ended.
+fn service(rest: &Rest) -> f64 {
+    rest.measure.mean.max(SPREAD_SURE * rest.measure.service_spread())
 }
 
 /// How many stages have times whose logarithms vary by so much.
@@ -182,6 +196,18 @@ mod tests {
         let stuck = |ticks: u32| (0..ticks).map(|tick| (40 + 2 * tick, 2)).collect::<Vec<_>>();
         let z = |ticks| z_score(&rest(1.1), &stuck(ticks)).expect("of one kind");
         assert!(z(5) < 2.0 && 4.0 < z(20), "{} and {}", z(5), z(20));
+    }
+
+    #[test]
+    fn a_burst_after_a_rest_may_have_come_just_before() {
+        // A pool at rest is looked at every two seconds, and as soon as a burst has filled it.
+        let (rest, mut crowd) = (rest(0.3), Crowd::default());
+        for (ms, busy) in [(0, 0), (2000, 0), (4000, 60)] {
+            let pool = PoolSnapshot { busy, ..PoolSnapshot::default() };
+            crowd.observe(Timestamp::from_millis(ms), &pool, Some(&rest));
+        }
+        let (expected, z) = crowd.excess(&rest).expect("of one kind");
+        assert!((59.0..=60.0).contains(&expected) && z.abs() < 0.1, "{expected}, {z}");
     }
 
     #[test]

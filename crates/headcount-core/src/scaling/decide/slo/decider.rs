@@ -67,7 +67,7 @@ impl Slo {
         let few = || pool.service.map(|few| few.mean.as_secs_f64());
         let task = self.knee.task_seconds().or_else(few).or_else(|| self.forecast.service());
         let is_slight = task.is_some_and(|task| delay.as_secs_f64() < task / DELAYS_SLIGHT);
-        if is_slight || delay < self.config.wait_budget / 2 {
+        if is_slight || delay < self.config.start_max() {
             return None;
         }
         let service = self.knee.task_seconds();

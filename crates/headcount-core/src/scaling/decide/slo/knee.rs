@@ -41,6 +41,7 @@ use super::trial::Trial;
 use super::trust::{Finding, Trust};
 use super::window::Window;
 use crate::scaling::notes::{Noted, Notes, NotesReader};
+use crate::scaling::observation::PoolSnapshot;
 use crate::scaling::signal::Unit;
 use crate::{Proposal, Situation, Timestamp};
 
@@ -199,7 +200,9 @@ impl Knee {
                 if let Some(alarm) = alarm {
                     return Some(self.fall_back(now, alarm));
                 }
-                let Some(measure) = measure.filter(|measure| self.suffices(measure)) else {
+                let Some(measure) =
+                    measure.filter(|measure| self.suffices(measure, situation.pool()))
+                else {
                     self.begin_again(situation, measure);
                     return surge;
                 };
@@ -296,14 +299,16 @@ impl Knee {
         self.rest.filter(|rest| rest.measure.basis == measure.basis)
     }
 
-    fn suffices(&self, measure: &Measure) -> bool {
+    fn suffices(&self, measure: &Measure, pool: &PoolSnapshot) -> bool {
         let rest = self.rest_for(measure);
+        // In a burst that is over nobody is left out, so it tells as much as a steady window.
+        let is_over = rest.is_none() && pool.busy == 0 && pool.queued == 0;
         let raises_doubts = rest.is_none_or(|rest| {
             let looks_inflated = self.inflation_max < rest.measure.inflation(measure);
             measure.is_held() && (looks_inflated || rest.proven.is_none())
         });
         let is_bound = self.bound().is_some();
-        let tasks = match raises_doubts || is_bound {
+        let tasks = match (raises_doubts || is_bound) && !is_over {
             true => TASKS_MIN_SURE,
             false => TASKS_MIN,
         };
@@ -315,7 +320,7 @@ impl Knee {
         let ticks = if is_bound { TICKS_MIN_BOUND } else { TICKS_MIN };
         let services = match rest {
             Some(_) => SERVICES_MIN,
-            None if measure.is_steady() => SERVICES_MIN_FIRST,
+            None if measure.is_steady() || is_over => SERVICES_MIN_FIRST,
             None => SERVICES_MIN_UNSTEADY,
         };
         tasks <= measure.count && ticks <= measure.ticks && is_long_enough(measure, services)
@@ -346,7 +351,7 @@ impl Knee {
         self.phase = Phase::At(bound.after(now, &rest, &measure));
         // Held by the limit, or by trust that has faded while it was quiet, far below the limit:
         // there nothing else would renew it.
-        let is_clean = measure.is_held() && rest.is_kept(&measure);
+        let is_clean = measure.is_full() && rest.is_kept(&measure);
         is_clean.then_some(Finding::Works(look.unhindered()))
     }
 

@@ -58,6 +58,10 @@ pub(super) struct Measure {
     pub(super) error_rate: f64,
     /// The share of the time in which work waited and every allowed worker was busy.
     pub(super) held: f64,
+    /// The share of the work that was done in such times, and the busy workers around it: in bursts
+    /// most of the time is silence, and tells nothing of how the work was done.
+    pub(super) full: f64,
+    pub(super) crowd: f64,
     /// The share of the time in which work waited for workers that had not started yet.
     pub(super) ramping: f64,
     /// How long the window was, in seconds and in ticks.
@@ -108,6 +112,11 @@ impl Measure {
     /// Whether the limit held this window back: throughput then tells of the workers.
     pub(super) fn is_held(&self) -> bool {
         HELD_MIN < self.held
+    }
+
+    /// Whether most of the work was done at the limit: what its tasks take tells of the limit then.
+    pub(super) fn is_full(&self) -> bool {
+        HELD_MIN < self.full
     }
 
     /// Whether nothing but the load shaped this window: throughput then tells of the load only.
@@ -182,9 +191,10 @@ impl Measure {
 
     /// Whether these are numbers that a pool can have. Notes and counters may be damaged.
     pub(super) fn is_sound(&self) -> bool {
-        let shares = [self.error_rate, self.held, self.ramping];
+        let shares = [self.error_rate, self.held, self.full, self.ramping];
         let rise = self.rise.abs();
-        let sizes = [self.mean, self.busy, rise, self.throughput, self.seconds, self.count];
+        let Self { mean, busy, crowd, throughput, seconds, count, .. } = *self;
+        let sizes = [mean, busy, crowd, rise, throughput, seconds, count];
         shares.iter().all(|share| (0.0..=1.0).contains(share))
             && sizes.iter().all(|size| (0.0..=SIZE_MAX).contains(size))
             && 1.0 <= self.count
@@ -208,11 +218,13 @@ impl Noted for Measure {
         (self.basis, (self.count, (self.log_mean, (self.log_variance, self.mean)))).write(notes);
         (self.busy, (self.rise, (self.throughput, self.error_rate))).write(notes);
         (self.held, (self.ramping, (self.seconds, self.ticks))).write(notes);
+        (self.full, self.crowd).write(notes);
     }
     fn read(notes: &mut NotesReader<'_>) -> Option<Self> {
         let (basis, (count, (log_mean, (log_variance, mean)))) = Noted::read(notes)?;
         let (busy, (rise, (throughput, error_rate))) = Noted::read(notes)?;
         let (held, (ramping, (seconds, ticks))) = Noted::read(notes)?;
+        let (full, crowd) = Noted::read(notes)?;
         let measure = Self {
             basis,
             count,
@@ -224,6 +236,8 @@ impl Noted for Measure {
             throughput,
             error_rate,
             held,
+            full,
+            crowd,
             ramping,
             seconds,
             ticks,
@@ -249,6 +263,8 @@ pub(super) mod tests {
             throughput: busy / service,
             error_rate: 0.0,
             held: 0.0,
+            full: 0.0,
+            crowd: busy,
             ramping: 0.0,
             seconds: 200.0 * service / busy,
             ticks: 20,

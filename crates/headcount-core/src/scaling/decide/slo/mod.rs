@@ -20,7 +20,8 @@
 //!   workers than ever worked make tasks take much longer, or keep more busy than should be
 //!   (`crowd`), it falls back first and asks afterwards (`alarm`).
 //! - *Forecast* (`forecast`): where a worker takes longer to start than half of the wait budget,
-//!   the floor is staffed for the load, and for the peaks that are worth being remembered.
+//!   or a tenth of the promised latency, the floor is staffed for the load, and for the peaks that
+//!   are worth being remembered.
 //!
 //! Where the limit leaves fewer workers than the load needs, a line in the order of arrival would
 //! make every task late. So the pool serves the newest first while the oldest has waited for longer

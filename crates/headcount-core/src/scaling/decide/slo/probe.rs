@@ -161,6 +161,7 @@ mod tests {
     fn settled(log_variance: f64, throughput: f64) -> Verdict {
         let measured = |busy: f64, throughput: f64| Measure {
             held: 1.0,
+            full: 1.0,
             log_variance,
             count: 200.0,
             throughput,

@@ -14,6 +14,7 @@
 
 use super::crowd::Ends;
 use super::trust::Finding;
+use super::window::busy_seconds;
 use crate::Timestamp;
 use crate::scaling::notes::{Noted, Notes, NotesReader};
 use crate::scaling::observation::PoolSnapshot;
@@ -41,7 +42,8 @@ pub(super) struct Trial {
     /// Where rest is not known: what few workers did, and what many do.
     few: Done,
     many: Done,
-    last: Option<(Timestamp, u64)>,
+    /// The last tick: when it was, how many tasks had ended and how many workers were busy.
+    last: Option<(Timestamp, (u64, u32))>,
 }
 
 /// What was done in the beginning.
@@ -87,12 +89,12 @@ impl Trial {
         trusted: f64,
     ) -> Option<Finding> {
         let completed = pool.counters.completed;
-        let (last, before) = self.last.replace((now, completed))?;
+        let (last, (before, was_busy)) = self.last.replace((now, (completed, pool.busy)))?;
         let busy = f64::from(pool.busy);
         let ended = completed.checked_sub(before)? as f64;
         let are_many = trusted / 2.0 < busy;
         let done = if are_many { &mut self.many } else { &mut self.few };
-        done.add(ended, busy * now.since(last).as_secs_f64());
+        done.add(ended, busy_seconds(pool, was_busy, ended, now.since(last).as_secs_f64()));
         let is_comparable = 0.0 < self.few.ended && FIRST_ENDS_MIN <= self.many.ended;
         let odds = (FIRST_ODDS * self.few.ended).min(ODDS_WORKS);
         (are_many && is_comparable && odds <= self.odds_of_many()).then(|| {

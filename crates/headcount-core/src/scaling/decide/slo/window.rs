@@ -33,10 +33,18 @@ pub(super) struct Window {
     busy_seconds: f64,
     held_seconds: f64,
     ramp_seconds: f64,
+    /// Of busy workers: those at the limit, and each times all of them.
+    full_seconds: f64,
+    crowd_seconds: f64,
     /// Workers busy at the opening.
     busy_first: f64,
     ticks: u32,
+    /// The last tick: when it was, how many tasks had ended by then, how many workers were busy and
+    /// whether work waited at the limit.
     last_tick: Timestamp,
+    completed: u64,
+    was_busy: u32,
+    was_held: bool,
     /// When the limit was last changed, and to what.
     epoch: Timestamp,
     ceiling: u32,
@@ -67,6 +75,10 @@ impl Window {
     pub(super) fn add(&mut self, situation: &Situation<'_>) -> Option<Measure> {
         let (now, pool) = (situation.now(), situation.pool());
         self.leave_the_past(now, pool);
+        let ended = pool.counters.completed.saturating_sub(self.completed);
+        let (was_busy, was_held) = (self.was_busy, self.was_held);
+        (self.completed, self.was_busy) = (pool.counters.completed, pool.busy);
+        self.was_held = is_held(pool);
         let Some(opening) = self.opened else {
             let service = pool.service.map_or(Duration::ZERO, |service| service.mean);
             if service.saturating_mul(SETTLING) <= now.since(self.epoch) {
@@ -78,8 +90,14 @@ impl Window {
         let seconds = now.since(self.last_tick).as_secs_f64();
         self.last_tick = now;
         self.ticks = self.ticks.saturating_add(1);
-        self.busy_seconds += f64::from(pool.busy) * seconds;
-        self.held_seconds += if is_held(pool) { seconds } else { 0.0 };
+        let busy = busy_seconds(pool, was_busy, ended as f64, seconds);
+        self.busy_seconds += busy;
+        let crowd = busy * f64::from(pool.busy.max(was_busy));
+        self.crowd_seconds = (self.crowd_seconds + crowd).min(BUSY_SECONDS_MAX);
+        if is_held(pool) {
+            self.held_seconds += held_seconds(pool, was_held, seconds);
+            self.full_seconds += busy;
+        }
         self.ramp_seconds += if is_ramping(pool) { seconds } else { 0.0 };
         self.measure(&opening, pool)
     }
@@ -115,6 +133,7 @@ impl Window {
         let (completed, failed) = (counters.completed, counters.failed);
         self.opened = Some(Opening { at: now, logs: logs(pool), completed, failed });
         (self.busy_seconds, self.held_seconds, self.ramp_seconds) = (0.0, 0.0, 0.0);
+        (self.full_seconds, self.crowd_seconds) = (0.0, 0.0);
         self.busy_first = f64::from(pool.busy);
         self.ticks = 0;
         self.last_tick = now;
@@ -144,6 +163,8 @@ impl Window {
             throughput: ended / seconds,
             error_rate: failed as f64 / ended,
             held: (self.held_seconds / seconds).min(1.0),
+            full: (self.full_seconds / self.busy_seconds.max(1e-9)).min(1.0),
+            crowd: self.crowd_seconds / self.busy_seconds.max(1e-9),
             ramping: (self.ramp_seconds / seconds).min(1.0),
             seconds,
             ticks: self.ticks,
@@ -191,6 +212,29 @@ impl Spread {
     }
 }
 
+/// How long workers were busy in the seconds before a tick, in which so many tasks ended.
+///
+/// As many as in the middle between then and now. But a pool at rest is looked at rarely, and again
+/// when a burst has filled it: who is busy then came just before, and all that came since take no
+/// longer than such tasks do.
+pub(super) fn busy_seconds(pool: &PoolSnapshot, was_busy: u32, ended: f64, seconds: f64) -> f64 {
+    let busy = f64::from(pool.busy);
+    let between = f64::midpoint(busy, f64::from(was_busy)) * seconds;
+    match pool.service {
+        Some(service) if was_busy == 0 => between.min((busy + ended) * service.mean.as_secs_f64()),
+        _ => between,
+    }
+}
+
+/// For how long of the seconds before a tick work waited at the limit, which it does now: for no
+/// longer than the oldest waits, where none did at the tick before.
+fn held_seconds(pool: &PoolSnapshot, was_held: bool, seconds: f64) -> f64 {
+    match pool.oldest_wait {
+        Some(oldest) if !was_held => oldest.as_secs_f64().min(seconds),
+        _ => seconds,
+    }
+}
+
 /// A sum that is no number would be compared with for ever, and could not be written down.
 fn logs(pool: &PoolSnapshot) -> Option<LogSums> {
     pool.service_logs.filter(|logs| logs.sum.is_finite() && logs.sum_of_squares.is_finite())
@@ -225,23 +269,66 @@ impl Noted for Window {
     fn write(&self, notes: &mut Notes) {
         (self.opened, (self.busy_seconds, (self.held_seconds, self.ramp_seconds))).write(notes);
         (self.ticks, (self.last_tick, (self.epoch, self.ceiling))).write(notes);
-        self.busy_first.write(notes);
+        (self.busy_first, (self.completed, (self.was_busy, self.was_held))).write(notes);
+        (self.full_seconds, self.crowd_seconds).write(notes);
     }
     fn read(notes: &mut NotesReader<'_>) -> Option<Self> {
         let (opened, (busy_seconds, (held_seconds, ramp_seconds))) = Noted::read(notes)?;
         let (ticks, (last_tick, (epoch, ceiling))) = Noted::read(notes)?;
-        let busy_first = Noted::read(notes)?;
-        let sums = [busy_seconds, held_seconds, ramp_seconds, busy_first];
+        let (busy_first, (completed, (was_busy, was_held))) = Noted::read(notes)?;
+        let (full_seconds, crowd_seconds) = Noted::read(notes)?;
+        let sums =
+            [busy_seconds, held_seconds, ramp_seconds, busy_first, full_seconds, crowd_seconds];
         sums.iter().all(|sum| (0.0..=BUSY_SECONDS_MAX).contains(sum)).then_some(Self {
             opened,
             busy_seconds,
             held_seconds,
             ramp_seconds,
+            full_seconds,
+            crowd_seconds,
             busy_first,
             ticks,
             last_tick,
+            completed,
+            was_busy,
+            was_held,
             epoch,
             ceiling,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Statistics;
+
+    const TENTH: Duration = Duration::from_millis(100);
+
+    /// A pool whose tasks take a tenth of a second, with so many busy workers and no other.
+    fn full(busy: u32) -> PoolSnapshot {
+        let service = Statistics::of(&[TENTH; 3]);
+        PoolSnapshot { busy, ceiling: busy, queued: 1, service, ..PoolSnapshot::default() }
+    }
+
+    #[test]
+    fn who_fills_a_pool_after_a_rest_came_just_before() {
+        let check = |was_busy, ended, seconds, expected: f64| {
+            let seconds = busy_seconds(&full(60), was_busy, ended, seconds);
+            assert!((seconds - expected).abs() < 1e-9, "{seconds}");
+        };
+        check(60, 100.0, 0.2, 12.0);
+        check(40, 100.0, 0.2, 10.0);
+        // Of the two seconds of a rest these 60, and the 20 that have ended, fill no more.
+        check(0, 20.0, 2.0, 8.0);
+        check(0, 0.0, 0.05, 1.5);
+    }
+
+    #[test]
+    fn work_has_waited_at_the_limit_for_no_longer_than_the_oldest() {
+        let pool = PoolSnapshot { oldest_wait: Some(TENTH), ..full(60) };
+        assert!((held_seconds(&pool, false, 2.0) - 0.1).abs() < 1e-9);
+        assert!((held_seconds(&pool, false, 0.05) - 0.05).abs() < 1e-9);
+        assert!((held_seconds(&pool, true, 0.2) - 0.2).abs() < 1e-9, "it was full before, too");
     }
 }
