@@ -229,6 +229,11 @@ fn a_bad_record_says_where_and_what_to_do() {
     refused("t_seconds,arrivals\n0,1\n", "or say the step in the name of the file, as in web_60s");
     refused("t_seconds,arrivals\n0,1\n1,x\n", "a.csv: line 3: arrivals is \"x\"; write a number");
     refused("t_seconds,arrivals\n0,1\n1,1\n3,1\n", "a.csv: line 4: t_seconds is 3 where 2 should");
+    let zeros = "t_seconds,arrivals\n0,0\n1,0\n2,0\n";
+    refused(
+        zeros,
+        "a.csv: no job comes in any of its 3 buckets; give a file in which some do, or --rate",
+    );
     check("--trace none.csv --service 1s --wait 1s", 1, &["none.csv: No such file"]);
     check("--trace . --service 1s --wait 1s", 1, &[".: it is a directory; give a file"]);
     check("--recorded . --service 1s --wait 1s", 1, &[".: it is a directory; give a file"]);
