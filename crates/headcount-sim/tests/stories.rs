@@ -207,7 +207,7 @@ fn the_job_of_a_worker_that_died_is_taken_up_by_the_next() {
     // is the one that the job waited for.
     let faults = Faults { worker_dies: 1.0, ..Faults::default() };
     let pool = PoolSetup { spawn_delay: ms(5), ..fixed(1, &[(0, 10)]) };
-    check(Setup { faults, ..Setup::of(pool.clone()) }, 40, { "waits 35; 3 hired for 40; 0 late" });
+    check(Setup { faults, ..Setup::of(pool.clone()) }, 40, "waits 35; 3 hired for 40; 0 late");
     // The first two began in time, the third did not: the wait says so as the lateness does.
     let promise = Promise::Wait(ms(30));
     let setup = Setup { faults, ..Setup::of(PoolSetup { promise, ..pool }) };
