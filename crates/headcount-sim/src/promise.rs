@@ -33,6 +33,15 @@ impl Promise {
         }
     }
 
+    /// Whether it can still be kept for a job of that size that came so long ago, and waits.
+    pub(crate) fn can_be_kept(&self, waited: Duration, size: Duration) -> bool {
+        match self {
+            // It begins later than now, if ever.
+            Self::Wait(most) => waited < *most,
+            Self::Latency(most) => waited.saturating_add(size) <= *most,
+        }
+    }
+
     /// The time that was promised.
     #[must_use]
     pub fn span(&self) -> Duration {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use headcount_core::{Policy, PolicyConfig, Preset, Timestamp};
+use headcount_sim::Promise;
 use headcount_sim::load::Job;
 use headcount_sim::run::{PoolSetup, Setup, Simulation};
 use headcount_sim::world::{Downstream, Faults};
@@ -64,6 +65,38 @@ fn one_worker_takes_one_job_after_the_other() {
 fn a_job_that_ends_after_the_end_is_judged_by_its_wait() {
     let setup = Setup::of(fixed(1, &[(0, 1000), (10, 50), (150, 10)]));
     check(setup, 200, "waits 0 50 190; 1 hired for 200; 1 late");
+}
+
+#[test]
+fn a_run_goes_on_until_every_promise_is_over() {
+    // Twenty mean services are over at 20 s, when nobody has waited for 30 s. Then, one begins
+    // every second up to and with the last moment; of the others none can be in time any more.
+    let jobs = [(0, 1000); 100];
+    let promise = Promise::Wait(Duration::from_secs(30));
+    let setup = Setup::of(PoolSetup { promise, ..fixed(1, &jobs) });
+    let score = &Simulation::new(setup).run().expect("no rule is broken")[0];
+    assert_eq!((score.span, score.late), (Duration::from_secs(30), 69));
+    assert!((score.done() - 0.3).abs() < 1e-9, "{score:?}");
+}
+
+#[test]
+fn a_run_does_not_go_on_for_ever_for_the_longest_promise() {
+    let promise = Promise::Wait(Duration::MAX);
+    let setup = Setup::of(PoolSetup { promise, ..fixed(1, &[(0, 1000)]) });
+    let score = &Simulation::new(setup).run().expect("no rule is broken")[0];
+    assert_eq!((score.span, score.late), (Duration::from_secs(20 * 86_400), 0));
+}
+
+#[test]
+fn what_can_no_longer_be_done_in_time_is_late_at_the_end() {
+    // The first is due at the very end, and not done. The second is due at 400 and takes 150.
+    let pool = fixed(1, &[(0, 1000), (100, 150)]);
+    let promise = Promise::Latency(ms(300));
+    let setup = |promise| Setup::of(PoolSetup { promise, ..pool.clone() });
+    check(setup(promise), 300, "waits 0 200; 1 hired for 300; 2 late");
+    // By 401 both may be done yet.
+    check(setup(Promise::Latency(ms(350))), 300, "waits 0 200; 1 hired for 300; 0 late");
+    check(setup(Promise::Wait(ms(200))), 300, "waits 0 200; 1 hired for 300; 1 late");
 }
 
 #[test]
@@ -161,18 +194,24 @@ fn where_more_wait_than_may_be_hired_nobody_waits_for_a_deadline() {
 #[test]
 fn what_fails_is_tried_again_later() {
     // The first fails at 10 and comes again at 110, when the second is at work until 125. It fails
-    // for good at 135, until when the third waits. All of them fail twice.
+    // for good at 135, until when the third waits. All of them fail twice, and the second tries
+    // begin at 125, 225 and 245: what counts is how long those were waited for.
     let faults = Faults { job_fails: 1.0, retries: 1, retry_after: ms(100), ..Faults::default() };
     let setup = Setup { faults, ..Setup::of(fixed(1, &[(0, 10), (105, 20), (130, 1)])) };
-    check(setup, 300, "waits 0 0 5; 1 hired for 300; 3 late");
+    check(setup, 300, "waits 115 120 125; 1 hired for 300; 3 late");
 }
 
 #[test]
 fn the_job_of_a_worker_that_died_is_taken_up_by_the_next() {
-    // 5 to start, 10 of work: deaths at 15 and 30. The third try is under way at the end.
+    // 5 to start, 10 of work: deaths at 15 and 30. The third try is under way at the end, and it
+    // is the one that the job waited for.
     let faults = Faults { worker_dies: 1.0, ..Faults::default() };
     let pool = PoolSetup { spawn_delay: ms(5), ..fixed(1, &[(0, 10)]) };
-    check(Setup { faults, ..Setup::of(pool) }, 40, "waits 5; 3 hired for 40; 0 late");
+    check(Setup { faults, ..Setup::of(pool.clone()) }, 40, "waits 35; 3 hired for 40; 0 late");
+    // The first two began in time, the third did not: the wait says so as the lateness does.
+    let promise = Promise::Wait(ms(30));
+    let setup = Setup { faults, ..Setup::of(PoolSetup { promise, ..pool }) };
+    check(setup, 40, "waits 35; 3 hired for 40; 1 late");
 }
 
 #[test]
@@ -183,10 +222,10 @@ fn the_place_of_a_worker_that_died_is_filled_although_the_line_is_full() {
     let pool = fixed(1, &[(0, 10), (1, 10)]);
     let setup = Setup::of(PoolSetup { spawn_delay: ms(5), queue_len_max: Some(1), ..pool });
     // 0 to 5: both wait, where there is room for one. So the second is the one refused.
-    check(Setup { faults, ..setup }, 31, "waits 5; 3 hired for 31; 1 late");
+    check(Setup { faults, ..setup }, 31, "waits 31; 3 hired for 31; 1 late");
     let pool = fixed(1, &[(0, 10), (6, 10)]);
     let setup = Setup::of(PoolSetup { spawn_delay: ms(5), queue_len_max: Some(1), ..pool });
-    check(Setup { faults, ..setup }, 31, "waits 5 14; 3 hired for 31; 1 late");
+    check(Setup { faults, ..setup }, 31, "waits 25; 3 hired for 31; 1 late");
 }
 
 #[test]

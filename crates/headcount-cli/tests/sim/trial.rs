@@ -27,6 +27,40 @@ fn policies_stand_side_by_side_in_the_order_in_which_they_were_named() {
     assert_eq!(names(&place.well(LOAD)), ["policy", "slo"], "ours where none is named");
 }
 
+/// Ten workers are busy; three would look perfect for as long as nobody's minute is over.
+#[test]
+fn who_leaves_work_undone_is_late_and_told_so() {
+    let place = Place::new();
+    let load = "--arrivals poisson:10/s --service exp:1s --slo 60s --span 1m";
+    let flags = format!("{load} --policy fixed:3 --policy fixed:11");
+    let late = numbers(&place, &flags, "late_percent");
+    assert!(40.0 < late[0] && late[1] < 1.0, "{late:?}");
+    let done = numbers(&place, &flags, "done");
+    assert!((0.5..0.75).contains(&done[0]) && (done[1] - 1.0).abs() < 1e-9, "{done:?}");
+    let out = place.well(&flags);
+    let note = out.lines().last().expect("some lines");
+    assert!(note.starts_with("fixed:3 did ") && note.contains(" % of the work"), "{out}");
+    assert!(!out.contains("fixed:11 did"), "{out}");
+}
+
+#[test]
+fn a_load_that_has_no_length_is_not_divided_by_it() {
+    let place = Place::new();
+    let head = |name: &str, lines: &str| {
+        place.write(name, format!("t_seconds,service_seconds\n{lines}").as_bytes());
+        let out = place.well(&format!("--jobs {name} --policy fixed:1"));
+        out.lines().next().unwrap_or_default().to_owned()
+    };
+    let one = head("one.csv", "5,1\n");
+    assert!(one.starts_with("1 job in no time, 1.00 s of work, promised"), "{one}");
+    let three = head("three.csv", "5,1\n5,1\n5,0.5\n");
+    assert!(three.starts_with("3 jobs in no time, 2.50 s of work, promised"), "{three}");
+    let soon = head("soon.csv", "5,1\n5.1,1\n");
+    assert!(soon.starts_with("2 jobs in less than a second, 2.00 s of work, promised"), "{soon}");
+    let two = head("two.csv", "5,1\n7,1\n");
+    assert!(two.starts_with("2 jobs in 2s, work for 1.0 workers, promised"), "{two}");
+}
+
 #[test]
 fn a_tempo_makes_a_policy_quicker() {
     let flags = format!("{LOAD} --policy hpa --policy hpa/60");

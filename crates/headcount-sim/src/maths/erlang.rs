@@ -5,6 +5,10 @@
 
 use super::load::Load;
 
+/// So many roots of the load below it the recursion may begin: what it began with counts for less
+/// than `exp(-1800)` when it arrives at the load.
+const ROOTS: f64 = 60.0;
+
 /// Erlang B: the share of arrivals that find all `servers` busy, where they do not wait but go.
 ///
 /// ```
@@ -16,11 +20,7 @@ use super::load::Load;
 /// ```
 #[must_use]
 pub fn erlang_b(load: Load, servers: u32) -> f64 {
-    let mut blocking = Blocking::of(load);
-    for _ in 0..servers {
-        blocking.add_server();
-    }
-    blocking.share
+    Blocking::at(load, servers).share
 }
 
 /// Erlang C: the share of arrivals that must wait, where those who find all `servers` busy do.
@@ -37,11 +37,7 @@ pub fn erlang_b(load: Load, servers: u32) -> f64 {
 #[must_use]
 pub fn erlang_c(load: Load, servers: u32) -> Option<f64> {
     load.utilization(servers)?;
-    let mut blocking = Blocking::of(load);
-    for _ in 0..servers {
-        blocking.add_server();
-    }
-    blocking.delayed()
+    Blocking::at(load, servers).delayed()
 }
 
 /// Erlang B, one server after the other: whoever looks for a number of servers needs each once.
@@ -54,8 +50,37 @@ pub(super) struct Blocking {
 
 impl Blocking {
     /// With no server at all, everybody is turned away.
-    pub(super) fn of(load: Load) -> Self {
+    fn of(load: Load) -> Self {
         Self { load, servers: 0, share: 1.0 }
+    }
+
+    /// With so few servers that none of them is ever free, and so near to the load that those who
+    /// keep up with it are soon counted. Each step to the load takes a part of the one before it,
+    /// so that it does not matter that the share it begins with is about right only.
+    pub(super) fn below(load: Load) -> Self {
+        let from = (load.erlangs() - ROOTS * load.erlangs().sqrt()).floor();
+        if from < 1.0 || f64::from(u32::MAX) <= from {
+            return Self::of(load);
+        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "just checked")]
+        let servers = from as u32;
+        Self { load, servers, share: 1.0 - from / load.erlangs() }
+    }
+
+    /// With that many.
+    fn at(load: Load, servers: u32) -> Self {
+        let mut blocking = match load.erlangs() <= f64::from(servers) {
+            true => Self::below(load),
+            false => Self::of(load),
+        };
+        while blocking.servers < servers {
+            // Once nobody is turned away, more servers change nothing.
+            if blocking.share <= 0.0 {
+                return Self { servers, ..blocking };
+            }
+            blocking.add_server();
+        }
+        blocking
     }
 
     pub(super) fn servers(&self) -> u32 {
@@ -134,7 +159,47 @@ mod tests {
         assert_eq!(erlang_c(load(1.0), servers), Some(0.0));
     }
 
+    /// From the first server to the last one, none left out.
+    fn step_by_step(load: Load, servers: u32) -> Blocking {
+        let mut blocking = Blocking::of(load);
+        (0..servers).for_each(|_| blocking.add_server());
+        blocking
+    }
+
+    #[test]
+    fn servers_that_change_nothing_are_not_counted_one_by_one() {
+        // Four billion steps each, were it not so.
+        for erlangs in [0.0, 1e-9, 1.0, 1000.0] {
+            assert_eq!(erlang_c(load(erlangs), u32::MAX), Some(0.0));
+            assert_eq!(erlang_b(load(erlangs), u32::MAX).to_bits(), 0.0_f64.to_bits());
+        }
+        let far = Blocking::below(load(4e9));
+        assert!(f64::from(far.servers()) < 4e9 && 3.99e9 < f64::from(far.servers()));
+        assert!(
+            erlang_c(load(4e9), 4_000_063_245).is_some_and(|some| (some - 0.2234).abs() < 1e-3)
+        );
+    }
+
+    #[test]
+    fn what_is_left_out_changes_no_digit() {
+        for (erlangs, least, most) in [(3700.0, 3700, 400_u32), (250_000.5, 250_001, 20_000)] {
+            for servers in (0..60).map(|k| least + k * most / 60) {
+                let short = Blocking::at(load(erlangs), servers).share;
+                let long = step_by_step(load(erlangs), servers).share;
+                assert_eq!(short.to_bits(), long.to_bits(), "{erlangs} {servers}");
+            }
+        }
+    }
+
     proptest! {
+        #[test]
+        fn fewer_steps_change_no_digit(erlangs in 0.0..20_000.0, more in -100_i32..2000) {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
+            let servers = (erlangs as i32 + more).max(0) as u32;
+            let short = Blocking::at(load(erlangs), servers).share;
+            prop_assert_eq!(short.to_bits(), step_by_step(load(erlangs), servers).share.to_bits());
+        }
+
         #[test]
         fn more_servers_turn_fewer_away(erlangs in 0.0..500.0, servers in 1_u32..600) {
             let [few, many] = [servers - 1, servers].map(|some| erlang_b(load(erlangs), some));

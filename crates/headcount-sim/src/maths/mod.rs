@@ -33,6 +33,7 @@ mod mm1;
 mod mmc;
 mod pollaczek_khinchine;
 
+mod bursts;
 mod latency;
 mod wait;
 
@@ -64,4 +65,4 @@ pub(crate) use service_sum::ServiceSum;
 pub use slo::{Measured, Slo};
 pub use square_root::{halfin_whitt, halfin_whitt_beta, square_root_staffing};
 pub use traffic::Traffic;
-pub use wait::wait_beyond;
+pub use wait::{wait_beyond, wait_mean};

@@ -27,7 +27,8 @@ pub fn workers_needed(traffic: &Traffic, slo: &Slo) -> Option<u32> {
     if f64::from(WORKERS_MAX) <= traffic.load().erlangs() {
         return None;
     }
-    let mut blocking = Blocking::of(traffic.load());
+    // Nobody below the load keeps up.
+    let mut blocking = Blocking::below(traffic.load());
     while blocking.servers() < WORKERS_MAX {
         blocking.add_server();
         let late =

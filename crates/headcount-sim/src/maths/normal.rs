@@ -31,6 +31,14 @@ pub(super) fn above(x: f64) -> f64 {
     below(-x)
 }
 
+/// The logarithm of the share that lies above `x`, which has digits where the share has none.
+pub(super) fn above_ln(x: f64) -> f64 {
+    match x {
+        _ if x <= SERIES_MAX => above(x).ln(),
+        _ => -0.5 * x * x - 0.5 * (2.0 * std::f64::consts::PI).ln() - fraction(x).ln(),
+    }
+}
+
 /// Where `share` lies above. Beyond 38 deviations nothing is left that could be counted.
 pub(super) fn above_inverse(share: f64) -> f64 {
     let (mut low, mut high) = (-EDGE, EDGE);
@@ -60,7 +68,11 @@ fn series(x: f64) -> f64 {
 
 /// The area beyond `x`, as `density / (x + 1/(x + 2/(x + 3/...)))`.
 fn tail(x: f64) -> f64 {
-    density(x) / (1..TERMS_MAX).rev().fold(x, |below, k| x + f64::from(k) / below)
+    density(x) / fraction(x)
+}
+
+fn fraction(x: f64) -> f64 {
+    (1..TERMS_MAX).rev().fold(x, |below, k| x + f64::from(k) / below)
 }
 
 #[cfg(test)]
@@ -83,6 +95,15 @@ mod tests {
         check(-20.0, 2.753_624_118_606_233_7e-89);
         check(8.0, 1.0);
         check(Z_99, 0.99);
+    }
+
+    #[test]
+    fn the_logarithm_goes_on_where_the_share_is_nothing() {
+        for x in [-7.0, 0.0, 2.9, 3.1, 20.0] {
+            assert!((above_ln(x) - above(x).ln()).abs() < 1e-12 * (1.0 + x * x), "{x}");
+        }
+        // -x²/2 - ln(x) - ln(2 pi)/2, less a ten thousandth.
+        assert!((above_ln(100.0) + 5_005.524_209).abs() < 1e-4, "{}", above_ln(100.0));
     }
 
     #[test]

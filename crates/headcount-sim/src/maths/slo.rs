@@ -102,9 +102,9 @@ impl Slo {
         }
     }
 
-    /// The same where the share that must wait is already known.
-    pub(super) fn late_at(&self, traffic: &Traffic, servers: u32, delayed: f64) -> f64 {
-        let line = Line::at(traffic, servers, delayed);
+    /// The same where Erlang's C is already known.
+    pub(super) fn late_at(&self, traffic: &Traffic, servers: u32, erlang_c: f64) -> f64 {
+        let line = Line::at(traffic, servers, erlang_c);
         match self.measured {
             Measured::Wait => line.beyond(self.limit),
             Measured::Latency => latency::beyond(&line, &traffic.service(), self.limit),

@@ -86,6 +86,24 @@ impl Traffic {
     pub fn variability(&self) -> f64 {
         f64::midpoint(self.arrivals_scv, self.service.scv())
     }
+
+    /// The same at so many servers: bursts count for as much as the servers are busy. Where they
+    /// are not, the line ends within a burst, and most of its length does not matter.
+    #[must_use]
+    pub fn variability_at(&self, servers: u32) -> f64 {
+        if self.arrivals_scv <= 1.0 {
+            return self.variability();
+        }
+        let busy = self.load.utilization(servers).unwrap_or(1.0);
+        f64::midpoint(1.0 + busy * (self.arrivals_scv - 1.0), self.service.scv())
+    }
+
+    /// By how much wider than by chance what servers have to do is spread, as Whitt has it for the
+    /// share that waits at all. 1 where arrivals are chance.
+    #[must_use]
+    pub fn width(&self) -> f64 {
+        (self.arrivals_scv + self.service.scv()) / (1.0 + self.service.scv())
+    }
 }
 
 #[cfg(test)]
@@ -99,6 +117,17 @@ mod tests {
         let twice = bursty.with_rate(2.0).unwrap();
         assert_eq!((twice.arrivals_scv(), twice.service()), (7.0, bursty.service()));
         assert_eq!(twice.load(), Load::new(1.0).unwrap());
+    }
+
+    #[test]
+    fn bursts_count_for_as_much_as_servers_are_busy() {
+        let one = Traffic::poisson(6.0, Service::new(1.0, 3.0).unwrap()).unwrap();
+        let of = |scv| one.with_arrivals_scv(scv).unwrap();
+        let at = |scv, servers| format!("{:.3}", of(scv).variability_at(servers));
+        assert_eq!([12, 8, 6].map(|servers| at(5.0, servers)), ["3.000", "3.500", "4.000"]);
+        assert_eq!([0.2, 1.0].map(|scv| at(scv, 12)), ["1.600", "2.000"]);
+        let width = |scv| format!("{:.3}", of(scv).width());
+        assert_eq!([1.0, 5.0].map(width), ["1.000", "2.000"]);
     }
 
     #[test]

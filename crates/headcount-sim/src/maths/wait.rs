@@ -1,5 +1,6 @@
 //! The share that waits longer than one would like.
 
+use super::bursts;
 use super::erlang::erlang_c;
 use super::traffic::Traffic;
 
@@ -8,8 +9,10 @@ use super::traffic::Traffic;
 ///
 /// Exact where arrivals come by chance and times are exponential. Otherwise the time scale of the
 /// line is stretched by how much both vary, which is where the mean wait of
-/// [Allen and Cunneen](super::allen_cunneen) comes from too; the share that waits at all is left
-/// as it is.
+/// [Allen and Cunneen](super::allen_cunneen) comes from too. In bursts more jobs wait at all, as
+/// Whitt has it, and they stretch the line for as much as
+/// [servers are busy](Traffic::variability_at); how many wait of arrivals that are more even than
+/// chance is left as it is by chance, which errs on the safe side.
 ///
 /// ```
 /// use headcount_sim::maths::{Service, Traffic, wait_beyond};
@@ -25,6 +28,28 @@ pub fn wait_beyond(traffic: &Traffic, servers: u32, seconds: f64) -> Option<f64>
     (0.0 <= seconds).then(|| Line::at(traffic, servers, delayed).beyond(seconds))
 }
 
+/// The mean wait of all jobs at `servers`, in seconds. `None`: they do not keep up.
+///
+/// It is that of [Allen and Cunneen](super::allen_cunneen) where arrivals are no burstier than
+/// chance. Where they are, that is too little: it takes as many to wait as by chance.
+///
+/// ```
+/// use headcount_sim::maths::{Service, Traffic, allen_cunneen, wait_mean};
+///
+/// let traffic = Traffic::poisson(10.0, Service::new(1.0, 0.5)?)?;
+/// assert_eq!(wait_mean(&traffic, 14), allen_cunneen(&traffic, 14));
+/// let bursty = traffic.with_arrivals_scv(4.0)?;
+/// let by_chance = allen_cunneen(&bursty, 14).expect("14 keep up");
+/// assert!(1.2 * by_chance < wait_mean(&bursty, 14).expect("14 keep up"));
+/// # Ok::<(), headcount_sim::maths::BadNumber>(())
+/// ```
+#[must_use]
+pub fn wait_mean(traffic: &Traffic, servers: u32) -> Option<f64> {
+    let delayed = bursts::delayed(traffic, servers, erlang_c(traffic.load(), servers)?);
+    let spare = f64::from(servers) - traffic.load().erlangs();
+    Some(delayed * traffic.service().mean() / spare * traffic.variability_at(servers))
+}
+
 /// The wait at a number of servers: none at all for some, exponential for the rest.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
@@ -35,10 +60,13 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// The line where servers keep up and the share that must wait is already known.
-    pub(super) fn at(traffic: &Traffic, servers: u32, delayed: f64) -> Self {
+    /// The line where servers keep up and Erlang's C of them is already known.
+    pub(super) fn at(traffic: &Traffic, servers: u32, erlang_c: f64) -> Self {
         let spare = f64::from(servers) - traffic.load().erlangs();
-        Self { delayed, mean: traffic.service().mean() * traffic.variability() / spare }
+        Self {
+            delayed: bursts::delayed(traffic, servers, erlang_c),
+            mean: traffic.service().mean() * traffic.variability_at(servers) / spare,
+        }
     }
 
     pub(super) fn beyond(&self, seconds: f64) -> f64 {

@@ -1,6 +1,6 @@
 //! How a number of workers stands up to a load.
 
-use crate::maths::{Slo, Traffic, allen_cunneen, erlang_c, rate_max};
+use crate::maths::{Slo, Traffic, rate_max, wait_beyond, wait_mean};
 
 /// How a number of workers stands up to a load.
 ///
@@ -42,12 +42,12 @@ impl Standing {
     pub fn of(traffic: &Traffic, slo: &Slo, workers: u32) -> Option<Self> {
         let load = traffic.load();
         let spare = f64::from(workers) - load.erlangs();
-        let wait_mean = allen_cunneen(traffic, workers)?;
+        let wait_mean = wait_mean(traffic, workers)?;
         Some(Self {
             workers,
             utilization: load.utilization(workers)?,
             spare_roots: spare / load.erlangs().sqrt(),
-            delayed: erlang_c(load, workers)?,
+            delayed: wait_beyond(traffic, workers, 0.0)?,
             late: slo.late(traffic, workers)?,
             wait_mean,
             waiting: traffic.rate() * wait_mean,

@@ -48,7 +48,7 @@ impl Came {
                 since(completed, known.completed),
             ),
             None => {
-                self.present = pool.pending();
+                self.present = present(pool);
                 (Duration::ZERO, 0, 0)
             }
         };
@@ -119,6 +119,24 @@ impl Came {
         services.reverse();
         Some(services)
     }
+}
+
+/// What waits or runs. A worker that is just taking a task is busy already while the task still
+/// stands in the line and has not begun; such a task is one, not two.
+fn present(pool: &PoolSnapshot) -> u64 {
+    let Counters { submitted, started, completed, .. } = pool.counters;
+    let Counters { rejected, expired, cancelled, dropped, returned, .. } = pool.counters;
+    // Whoever counts nothing contradicts nothing.
+    if submitted == 0 {
+        return pool.pending();
+    }
+    let over = [completed, rejected, expired, cancelled, dropped, returned];
+    let over = over.into_iter().fold(0, u64::saturating_add);
+    let too_many = pool.pending().saturating_sub(submitted.saturating_sub(over));
+    // No more than those who are busy with nothing that has begun: a line that is not the pool's
+    // own may be longer than what came to the pool.
+    let taking = u64::from(pool.busy).saturating_sub(started.saturating_sub(completed));
+    pool.pending() - too_many.min(taking)
 }
 
 /// Draws so many jobs between two moments.
@@ -200,6 +218,31 @@ mod tests {
         let jobs = came.jobs(1).expect("few").expect("known");
         assert_eq!(jobs.len(), 4);
         assert!(jobs.iter().all(|job| job.at == Timestamp::ORIGIN));
+    }
+
+    #[test]
+    fn a_task_that_is_just_being_taken_is_one() {
+        let present = |queued, busy, counters| {
+            let mut came = Came::default();
+            came.look(
+                Timestamp::from_secs(1),
+                &PoolSnapshot { queued, busy, counters, ..pool(0, Some(5)) },
+            );
+            came.tasks()
+        };
+        let counted = |submitted, started, completed| Counters {
+            submitted,
+            started,
+            completed,
+            ..Counters::default()
+        };
+        assert_eq!(present(3, 1, counted(3, 0, 0)), 3, "the one that is taken is in the line");
+        assert_eq!(present(3, 2, counted(9, 6, 5)), 4, "one of two has begun, and five are over");
+        assert_eq!(present(3, 2, counted(4, 2, 0)), 5, "both have begun, and others came since");
+        assert_eq!(present(50, 2, counted(2, 2, 0)), 52, "the line is that of a store");
+        assert_eq!(present(3, 1, counted(0, 0, 0)), 4, "nothing is counted");
+        let gone = Counters { expired: 2, cancelled: 1, ..counted(6, 0, 0) };
+        assert_eq!(present(3, 1, gone), 3, "what never began is over, too");
     }
 
     /// The short ones of a batch end first; what they took says nothing of the others.

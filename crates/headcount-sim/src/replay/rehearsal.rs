@@ -20,9 +20,6 @@ use crate::run::{PoolSetup, Score, Setup, Simulation};
 /// The seed of what is drawn: one load for all policies, and the same at every replay.
 const SEED: u64 = 1;
 
-/// How many mean services a simulation goes on after the last look.
-const GRACE_SERVICES: u32 = 20;
-
 /// How one policy fares on the load of a recording.
 ///
 /// ```
@@ -200,7 +197,7 @@ impl Rehearsal {
         let last = jobs.last().map_or(recorded_end, |job| job.at.max(recorded_end));
         let pool = self.pool(policy, jobs.into(), promise);
         // What came last may end too, so that it costs what it costs.
-        let end = Some(last + pool.mean_size() * GRACE_SERVICES);
+        let end = Some(last + pool.grace());
         let mut averages = Averages::default();
         let mut look = |_: usize, observation: &Observation, _: &Decision| {
             if observation.at <= recorded_end {

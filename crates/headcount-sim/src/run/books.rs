@@ -15,7 +15,8 @@ use headcount_core::{Counters, LogSums, PoolSnapshot, Timestamp};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Books {
-    /// How long each job waited until it was begun, or given up.
+    /// How long each job waited: until the try was begun that decided how it ended, as its promise
+    /// has it, or until it was given up. Those that were turned away are not among them.
     pub waits: Vec<Duration>,
     /// Jobs that were not served as was promised.
     pub late: u64,

@@ -18,8 +18,6 @@ pub(super) struct Queued {
     pub(super) since: Timestamp,
     /// How often it failed.
     pub(super) failures: u8,
-    /// Whether a worker took it up before.
-    pub(super) has_begun: bool,
 }
 
 /// The jobs that wait.

@@ -3,6 +3,7 @@
 //! It does what the roster says, as the live pools do, at once and without a lock.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
 
 use headcount_core::roster::{Next, Order, Placement, Roster, RosterConfig, WorkerId};
 use headcount_core::{
@@ -120,7 +121,7 @@ impl Pool {
         self.next_job += 1;
         self.books.arrived += 1;
         self.books.work_seconds += job.size.as_secs_f64();
-        self.submit(Queued { job, number, since: now, failures: 0, has_begun: false }, now);
+        self.submit(Queued { job, number, since: now, failures: 0 }, now);
     }
 
     /// A failed job is tried again.
@@ -210,8 +211,8 @@ impl Pool {
     }
 
     fn done(&mut self, running: &Running, now: Timestamp) {
-        let came = running.queued.job.at;
-        let (wait, latency) = (running.began.since(came), now.since(came));
+        let (wait, latency) = (running.waited(), now.since(running.queued.job.at));
+        self.books.waits.push(wait);
         self.books.done += 1;
         self.books.work_done_seconds += running.queued.job.size.as_secs_f64();
         match self.setup.promise.is_kept(wait, latency) {
@@ -225,6 +226,7 @@ impl Pool {
         let Queued { failures, number, .. } = running.queued;
         if faults.retries <= failures {
             self.books.late += 1;
+            self.books.waits.push(running.waited());
             return;
         }
         let delay = faults.retry_after.saturating_mul(1 << failures.min(16));
@@ -249,15 +251,7 @@ impl Pool {
         let wait = now.since(queued.since);
         self.books.measured.counters.started += 1;
         self.books.measured.waits.add(wait);
-        self.waited(&queued, now);
-        self.work.begin(worker, Queued { has_begun: true, ..queued }, now);
-    }
-
-    /// Notes down how long a job waited; one that is tried again did so before.
-    fn waited(&mut self, queued: &Queued, now: Timestamp) {
-        if !queued.has_begun {
-            self.books.waits.push(now.since(queued.job.at));
-        }
+        self.work.begin(worker, queued, now);
     }
 
     fn hire(&mut self, worker: WorkerId, now: Timestamp) {
@@ -271,7 +265,7 @@ impl Pool {
         while let Some(expired) = self.line.pop_expired(now, after) {
             self.books.measured.counters.expired += 1;
             self.books.late += 1;
-            self.waited(&expired, now);
+            self.books.waits.push(now.since(expired.job.at));
         }
     }
 
@@ -341,20 +335,25 @@ impl Pool {
         self.line.len() + self.work.len() as u64 + self.retries.len() as u64
     }
 
-    /// It is over: what still waits past its time is late.
+    /// It is over: what is not done, and did not or cannot keep its promise, is late.
     pub(super) fn close(&mut self, now: Timestamp) {
         self.count(now);
-        let most = self.setup.promise.span();
+        let promise = self.setup.promise;
         for queued in self.line.drain() {
-            self.books.late += u64::from(most < now.since(queued.job.at));
-            self.waited(&queued, now);
+            let (waited, size) = (now.since(queued.job.at), queued.job.size);
+            self.books.late += u64::from(!promise.can_be_kept(waited, size));
+            self.books.waits.push(waited);
         }
         while 0 < self.work.len() {
             let running = self.work.end(now);
-            let (began, came) = (running.began, running.queued.job.at);
-            let kept = self.setup.promise.is_kept(began.since(came), now.since(came));
-            self.books.late += u64::from(!kept);
+            let wait = running.waited();
+            // It ends later than now.
+            let latency = now.since(running.queued.job.at) + Duration::from_nanos(1);
+            self.books.late += u64::from(!promise.is_kept(wait, latency));
+            self.books.waits.push(wait);
         }
         self.books.late += self.retries.len() as u64;
+        let retries = self.retries.values().map(|queued| now.since(queued.job.at));
+        self.books.waits.extend(retries);
     }
 }

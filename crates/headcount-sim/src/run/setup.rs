@@ -10,6 +10,8 @@ use crate::Promise;
 use crate::load::Job;
 use crate::world::{Downstream, Faults, Host};
 
+/// A run goes on for so many mean services after the last arrival, so that what came last may end.
+const GRACE_SERVICES: u32 = 20;
 /// A run goes on for so long after the last arrival, at most.
 const GRACE_MAX: Duration = Duration::from_secs(20 * 86_400);
 
@@ -47,8 +49,8 @@ pub struct Setup {
     pub faults: Faults,
     /// Where chance begins.
     pub seed: u64,
-    /// When it ends. `None`: twenty mean services after the last arrival, and twenty days after it
-    /// at most.
+    /// When it ends. `None`: twenty mean services after the last arrival, or when every promise is
+    /// over where that is later, and twenty days after it at most.
     pub end: Option<Timestamp>,
     /// Whether every rule is checked after every event, which takes a while.
     pub checked: bool,
@@ -88,8 +90,7 @@ impl Setup {
 
     pub(super) fn end(&self) -> Timestamp {
         let last = self.pools.iter().filter_map(|pool| pool.jobs.last()).map(|job| job.at).max();
-        let grace = self.pools.iter().map(|pool| pool.mean_size().saturating_mul(20)).max();
-        let grace = grace.unwrap_or_default().min(GRACE_MAX);
+        let grace = self.pools.iter().map(PoolSetup::grace).max().unwrap_or_default();
         self.end.unwrap_or(last.unwrap_or_default() + grace)
     }
 }
@@ -167,6 +168,13 @@ impl PoolSetup {
             tick_min: Duration::ZERO,
             knows_knee: false,
         }
+    }
+
+    /// How long a run goes on after its last job. A promise that is not over by the end is neither
+    /// kept nor broken, and who does nothing at all would look as good as anybody.
+    pub(crate) fn grace(&self) -> Duration {
+        let services = self.mean_size().saturating_mul(GRACE_SERVICES);
+        services.max(self.promise.span()).min(GRACE_MAX)
     }
 
     /// What a job takes, on average.

@@ -25,6 +25,13 @@ pub(super) struct Running {
     order: u64,
 }
 
+impl Running {
+    /// From when the job came until this try of it began.
+    pub(super) fn waited(&self) -> Duration {
+        self.began.since(self.queued.job.at)
+    }
+}
+
 impl PartialEq for Running {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal

@@ -22,8 +22,21 @@ pub(super) fn read(path: &Path, jobs: Option<&Path>) -> Result<Record, Stop> {
     let arrivals = arrivals.map_err(|error| refused(path, &error))?;
     let jobs = jobs.map(Path::to_owned).or_else(|| jobs_beside(path));
     let service = jobs.map(|file| service(&file)).transpose()?;
-    let counts = arrivals.counts.iter().copied().map(whole).collect();
-    Ok(Record { step: arrivals.step.as_secs_f64(), counts, service, spawn: None, no_rate: None })
+    let counts: Vec<u64> = arrivals.counts.iter().copied().map(whole).collect();
+    let no_rate = nothing_comes(path, &counts);
+    Ok(Record { step: arrivals.step.as_secs_f64(), counts, service, spawn: None, no_rate })
+}
+
+/// What to do with a file in which no job comes.
+fn nothing_comes(path: &Path, counts: &[u64]) -> Option<String> {
+    counts.iter().all(|count| *count == 0).then(|| {
+        format!(
+            "{}: no job comes in any of its {} buckets; give a file in which some do, or --rate \
+             10/s in its place",
+            path.display(),
+            counts.len()
+        )
+    })
 }
 
 /// How long the jobs in `path` take.

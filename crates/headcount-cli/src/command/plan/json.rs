@@ -17,6 +17,7 @@ pub(super) fn pool(plan: &Plan, rates: Option<&Rates>) -> String {
         .map(|what_if| json!({"change": change(what_if.change), "workers": what_if.workers.ok()}));
     written(&json!({
         "workers": plan.at.workers,
+        "caution": told::caution(&question.traffic),
         "traffic": traffic(&question.traffic),
         "slo": slo(&question.slo),
         "quiet_rate": question.quiet_rate,
@@ -74,6 +75,7 @@ fn stage(one: &StagePlan) -> Value {
         "name": one.stage.name,
         "calls": one.stage.calls,
         "workers": one.at.workers,
+        "caution": told::caution(&one.traffic),
         "traffic": traffic(&one.traffic),
         "slo": slo(&one.slo),
         "at": standing(&one.at),

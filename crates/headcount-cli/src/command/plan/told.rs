@@ -2,13 +2,17 @@
 
 use std::fmt::{self, Write};
 
-use headcount_sim::maths::{Measured, Service, Slo, WORKERS_MAX};
+use headcount_sim::maths::{Measured, Service, Slo, Traffic, WORKERS_MAX, erlang_c};
 use headcount_sim::plan::{Floor, NoPlan, Plan, Rates, Standing};
 
 use super::words::{bytes, jobs_wait, number, promise, rate, share, span, workers};
 
-/// Beyond this variation the formulas are a rough guide.
-const VARIABILITY_MAX: f64 = 5.0;
+/// Beyond this variation, and beyond these bursts, one promise of the formulas in ten and more is
+/// off by more than a factor of two.
+const VARIABILITY_MAX: f64 = 2.5;
+const BURSTS_MAX: f64 = 3.0;
+/// Below this arrivals are so even that far fewer wait than the formulas say.
+const EVEN_MAX: f64 = 0.5;
 
 /// Why there is no plan.
 pub(super) fn no_plan(why: &NoPlan) -> String {
@@ -47,12 +51,26 @@ pub(super) fn pool(plan: &Plan, rates: Option<&Rates>) -> String {
         record(&mut text, rates, slo);
     }
     arithmetic(&mut text, plan);
-    if VARIABILITY_MAX < plan.question.traffic.variability() {
-        text.line(format_args!(
-            "\nSo much variation makes the formulas a rough guide: try it before you rely on it."
-        ));
+    if let Some(caution) = caution(&plan.question.traffic) {
+        text.line(format_args!("\n{caution}"));
     }
     text.0
+}
+
+/// What to know before one relies on the formulas.
+pub(super) fn caution(traffic: &Traffic) -> Option<&'static str> {
+    let (bursts, variability) = (traffic.arrivals_scv(), traffic.variability());
+    match () {
+        () if BURSTS_MAX < bursts || VARIABILITY_MAX < variability => Some(
+            "So much variation makes the formulas a rough guide, off by more than a factor of two \
+             at times: try it before you rely on it.",
+        ),
+        () if bursts < EVEN_MAX => Some(
+            "Arrivals as even as this make the formulas a rough guide on the safe side: fewer \
+             workers may do.",
+        ),
+        () => None,
+    }
 }
 
 fn to_set(text: &mut Text, plan: &Plan) {
@@ -193,14 +211,11 @@ pub(super) fn record(text: &mut Text, rates: &Rates, slo: &Slo) {
 fn arithmetic(text: &mut Text, plan: &Plan) {
     let (at, traffic) = (&plan.at, &plan.question.traffic);
     let (service, load) = (traffic.service(), number(traffic.load().erlangs()));
-    let (mean, v) = (span(service.mean()), number(traffic.variability()));
+    let (mean, v) = (span(service.mean()), number(traffic.variability_at(at.workers)));
     let (c, delayed) = (at.workers, number(at.delayed));
     text.item("service", format_args!("{}", service_told(&service)));
     text.item("load", format_args!("R = {} x {mean} = {load} workers busy", rate(traffic.rate())));
-    let (ca, cs) = (number(traffic.arrivals_scv()), number(service.scv()));
-    text.item("variation", format_args!("v = (arrivals {ca} + service {cs}) / 2 = {v}"));
-    let some = share(at.delayed);
-    text.item("waiting", format_args!("Erlang C({c}, {load}) = {some} of the jobs wait at all"));
+    waiting(text, plan);
     tail(text, plan);
     match plan.one_less {
         Some(late) => {
@@ -221,6 +236,42 @@ fn arithmetic(text: &mut Text, plan: &Plan) {
     );
 }
 
+/// How much it varies, and how many wait at all.
+fn waiting(text: &mut Text, plan: &Plan) {
+    let (at, traffic) = (&plan.at, &plan.question.traffic);
+    let (c, load) = (at.workers, number(traffic.load().erlangs()));
+    let (ca, cs) = (number(traffic.arrivals_scv()), number(traffic.service().scv()));
+    let (v, some) = (number(traffic.variability_at(c)), share(at.delayed));
+    if traffic.arrivals_scv() <= 1.0 {
+        text.item("variation", format_args!("v = (arrivals {ca} + service {cs}) / 2 = {v}"));
+        let told = format_args!("Erlang C({c}, {load}) = {some} of the jobs wait at all");
+        return text.item("waiting", told);
+    }
+    // Bursts count for as much as the workers are busy.
+    let busy = number(at.utilization);
+    text.item(
+        "variation",
+        format_args!("v = (arrivals 1 + {busy} x ({ca} - 1) + service {cs}) / 2 = {v}"),
+    );
+    let spare = (1.0 - at.utilization) * f64::from(c).sqrt();
+    text.item(
+        "bursts",
+        format_args!(
+            "z = ({ca} + {cs}) / (1 + {cs}) = {}; x = (1 - {busy}) x sqrt({c}) = {}",
+            number(traffic.width()),
+            number(spare)
+        ),
+    );
+    let by_chance = number(erlang_c(traffic.load(), c).unwrap_or(1.0));
+    text.item(
+        "waiting",
+        format_args!(
+            "Erlang C({c}, {load}) = {by_chance}, x Q(x / z) / Q(x) = {some} of the jobs wait at \
+             all"
+        ),
+    );
+}
+
 fn service_told(service: &Service) -> String {
     let percentiles = match (service.all_but(0.5), service.all_but(0.01)) {
         (Ok(p50), Ok(p99)) => format!("; lognormal p50 {}, p99 {}", span(p50), span(p99)),
@@ -235,7 +286,8 @@ fn tail(text: &mut Text, plan: &Plan) {
     let (limit, late) = (span(slo.limit()), share(at.late));
     match slo.measured() {
         Measured::Wait => {
-            let (mean, v) = (span(traffic.service().mean()), number(traffic.variability()));
+            let v = number(traffic.variability_at(at.workers));
+            let mean = span(traffic.service().mean());
             let load = number(traffic.load().erlangs());
             let (delayed, c) = (number(at.delayed), at.workers);
             text.item(

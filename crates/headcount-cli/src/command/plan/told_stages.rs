@@ -3,7 +3,7 @@
 use headcount_sim::plan::{Narrowest, StagePlan, Stages, StagesPlan};
 
 use super::asked::Asked;
-use super::told::{Text, record};
+use super::told::{Text, caution, record};
 use super::words::{bytes, number, promise, rate, share, span, workers};
 
 pub(super) fn stages(work: &Stages, plan: &StagesPlan, asked: &Asked) -> String {
@@ -41,6 +41,11 @@ pub(super) fn stages(work: &Stages, plan: &StagesPlan, asked: &Asked) -> String 
     );
     for stage in &plan.stages {
         arithmetic(&mut text, work, stage);
+    }
+    for stage in &plan.stages {
+        if let Some(caution) = caution(&stage.traffic) {
+            text.line(format_args!("\n{}: {caution}", stage.stage.name));
+        }
     }
     text.0
 }
@@ -103,13 +108,14 @@ fn arithmetic(text: &mut Text, work: &Stages, one: &StagePlan) {
     text.item(
         &one.stage.name,
         format_args!(
-            "R = {} x {} x {} = {}; v = {}; Erlang C({}, R) = {}; late {}",
+            "R = {} x {} x {} = {}; v = {}; Erlang C({}, R){} = {}; late {}",
             rate(work.rate),
             number(one.stage.calls),
             span(one.stage.service.mean()),
             number(traffic.load().erlangs()),
-            number(traffic.variability()),
+            number(traffic.variability_at(at.workers)),
             at.workers,
+            if traffic.arrivals_scv() <= 1.0 { "" } else { " x Q(x / z) / Q(x)" },
             share(at.delayed),
             share(at.late)
         ),

@@ -22,6 +22,7 @@ fn cell(trial: &Trial, bound: Option<f64>, seed: u64) -> String {
         ("j_bound", bound.map_or("null".to_owned(), number)),
         ("reversals_per_hour", number(score.reversals_per_hour())),
         ("goodput", number(score.goodput())),
+        ("done", number(score.done())),
         ("seed", seed.to_string()),
     ];
     let fields = fields.map(|(name, value)| format!("\"{name}\":{value}"));

@@ -14,8 +14,11 @@ use super::table::table;
 use super::{json, load, pictures, repeat, world};
 use crate::Stop;
 use crate::command::duration::shown;
-use crate::command::sim::columns::lines;
+use crate::command::sim::columns::{self, lines};
 use crate::command::sim::files::can_be_written;
+
+/// Sums of the same parts in another order differ by less than this share.
+const ROUNDING: f64 = 1e-9;
 
 pub(in crate::command::sim) fn run(
     arguments: &Arguments,
@@ -41,6 +44,10 @@ pub(in crate::command::sim) fn run(
         return Ok(write!(out, "{}", json::json(&trials, known, arguments.seed))?);
     }
     print(&head, &table, out)?;
+    let notes = undone(&trials);
+    if !notes.is_empty() {
+        writeln!(out, "\n{}", notes.join("\n"))?;
+    }
     if arguments.explain {
         explain(&trials, out)?;
     }
@@ -58,7 +65,6 @@ fn about_bound(bound: &Result<f64, String>) -> String {
 fn about(arguments: &Arguments, jobs: &[Job]) -> String {
     let span = span(jobs);
     let work: f64 = jobs.iter().map(|job| job.size.as_secs_f64()).sum();
-    let load = work / span.as_secs_f64().max(1e-9);
     let promised = match promise(arguments) {
         Promise::Wait(wait) => format!("to wait {wait:?} at most"),
         Promise::Latency(latency) => format!("to be done in {latency:?}"),
@@ -71,12 +77,42 @@ fn about(arguments: &Arguments, jobs: &[Job]) -> String {
         1 => "1 job".to_owned(),
         many => format!("{many} jobs"),
     };
-    format!(
-        "{counted} in {}, work for {load:.1} workers{nodes}, promised {promised}; seed {}",
-        // The last one comes a little before the end.
-        shown(span + Duration::from_millis(500)),
-        arguments.seed
-    )
+    let load = load_told(span, work);
+    format!("{counted} in {load}{nodes}, promised {promised}; seed {}", arguments.seed)
+}
+
+/// Over which time they come, and how much work that is. Of what comes nearly at once nobody can
+/// say how many workers it is for.
+fn load_told(span: Duration, work: f64) -> String {
+    if span.is_zero() {
+        return format!("no time, {}", work_told(work));
+    }
+    // The last one comes a little before the end.
+    let whole = span + Duration::from_millis(500);
+    if whole < Duration::from_secs(1) {
+        return format!("less than a second, {}", work_told(work));
+    }
+    let workers = work / span.as_secs_f64();
+    format!("{}, work for {workers:.1} workers", shown(whole))
+}
+
+fn work_told(seconds: f64) -> String {
+    format!("{} of work", columns::span(Duration::try_from_secs_f64(seconds).unwrap_or_default()))
+}
+
+/// What is left undone costs nothing: of those who left something it is said how much they did.
+fn undone(trials: &[Trial]) -> Vec<String> {
+    let undone = trials.iter().filter(|trial| trial.score.done() < 1.0 - ROUNDING);
+    let told = undone.map(|trial| {
+        // Never rounded up to all of it.
+        let percent = (trial.score.done() * 1e4).floor() / 100.0;
+        format!(
+            "{} did {percent:.2} % of the work; what is left undone at the end, dropped or failed \
+             costs nothing, and J is lower for it",
+            trial.score.name
+        )
+    });
+    told.collect()
 }
 
 fn print(head: &str, table: &Table, out: &mut impl Write) -> io::Result<()> {
