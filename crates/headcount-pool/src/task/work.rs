@@ -10,6 +10,7 @@ use smallbox::{SmallBox, smallbox};
 
 use super::promise::{Promise, Runner};
 use crate::engine::Fate;
+use crate::unhurt::drop_quietly;
 
 /// What a worker does with a task.
 #[doc(hidden)]
@@ -21,6 +22,7 @@ pub trait Work: Send {
     fn run(&mut self, now: Timestamp) -> Option<Fate>;
 
     /// It will not run; says so to whoever waits for it. `false`: somebody else has counted it.
+    /// Does not panic, whatever the task held.
     fn abandon(&mut self, fate: Fate) -> bool;
 
     /// Takes it off the pool's books, if it is still to run: from here on nobody counts it. Says
@@ -64,7 +66,10 @@ impl<F: FnOnce() + Send> Work for Once<F> {
     }
 
     fn abandon(&mut self, _fate: Fate) -> bool {
-        self.0.take().is_some()
+        let Some(task) = self.0.take() else { return false };
+        // What it held is another's, and may panic where whoever drops it has done nothing wrong.
+        drop_quietly(task);
+        true
     }
 
     fn hand_back(&mut self) -> bool {

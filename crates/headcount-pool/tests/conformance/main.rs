@@ -63,6 +63,7 @@
 //! | 6 | | *a panic leaves counts or waiters wrong* |
 //! |  | both | `a_task_that_panics_hurts_nobody_and_is_counted` |
 //! |  |  | `whatever_a_task_drops_may_panic` |
+//! |  |  | `a_task_that_is_dropped_hurts_no_submitter` |
 //! |  |  | `a_waker_that_panics_hurts_nobody` |
 //! |  |  | `hooks_and_listeners_that_panic_hurt_nobody` |
 //! |  |  | `a_hook_of_a_policy_that_panics_is_told_by_its_name` |
