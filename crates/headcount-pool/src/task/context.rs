@@ -24,11 +24,18 @@ pub(crate) trait Workplace: Send + Sync {
 /// Where a task runs that no worker runs. That it blocks is nothing to the pool.
 pub(crate) struct PlaceBeside {
     pool: usize,
+    /// Where it runs inside of a task of another pool: that one's, whose worker it holds up.
+    around: Option<Arc<dyn Workplace>>,
 }
 
 impl PlaceBeside {
     pub(crate) fn of(pool: usize) -> Self {
-        Self { pool }
+        Self { pool, around: None }
+    }
+
+    /// The place of a task of `pool` on this thread, if it has no other there.
+    pub(crate) fn inside_of(pool: usize, around: Option<Arc<dyn Workplace>>) -> Self {
+        Self { pool, around }
     }
 }
 
@@ -37,9 +44,18 @@ impl Workplace for PlaceBeside {
         self.pool
     }
 
-    fn blocks(&self, _on: BlocksOn) {}
+    fn blocks(&self, _on: BlocksOn) {
+        if let Some(around) = &self.around {
+            // Whatever it waits for, it is none of the tasks that the other worker is there for.
+            around.blocks(BlocksOn::Outside);
+        }
+    }
 
-    fn unblocks(&self) {}
+    fn unblocks(&self) {
+        if let Some(around) = &self.around {
+            around.unblocks();
+        }
+    }
 }
 
 /// What a task blocks on.

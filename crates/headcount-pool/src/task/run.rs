@@ -14,7 +14,9 @@ use std::task::{Context, Poll};
 use headcount_core::{Name, Timestamp};
 use tokio::runtime::Handle;
 
-use super::context::{PlaceBeside, Stoppable, as_stoppable, enter_workplace, swap_failure};
+use super::context::{
+    PlaceBeside, Stoppable, as_stoppable, enter_workplace, swap_failure, workplace,
+};
 use super::error::{TaskError, message_of};
 use super::lent::{Guest, Lends, LentPlace, Turn, lend_to, swap_lends};
 use super::nested::{Nested, depth};
@@ -360,12 +362,25 @@ impl Future for Inside {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         // As deep as when it began, whichever thread polls it now.
         let _nested = Nested::at(self.depth);
-        let polled = self.aside.poll_here(context);
+        let pool = self.aside.home.pool();
+        let polled = as_task_of(pool, || self.aside.poll_here(context));
         if polled.is_ready() {
             self.aside.pass_on();
         }
         polled
     }
+}
+
+/// Does it as a task of `pool`. Where this thread is at one already, that one's place is lent.
+fn as_task_of<R>(pool: usize, act: impl FnOnce() -> R) -> R {
+    let around = workplace();
+    if around.as_ref().is_some_and(|place| place.pool() == pool) {
+        return act();
+    }
+    let before = enter_workplace(Some(Arc::new(PlaceBeside::inside_of(pool, around))));
+    let result = act();
+    enter_workplace(before);
+    result
 }
 
 impl Drop for Inside {
