@@ -77,6 +77,8 @@ pub(crate) struct Desk<K: Kind> {
     pub(crate) watchdog: Watchdog,
     pub(crate) wait_window: Window,
     pub(crate) service_window: Window,
+    /// How many tasks were told to have begun.
+    started_told: u64,
 }
 
 /// What waits, beyond those that somebody is about to take.
@@ -110,6 +112,7 @@ impl<K: Kind> Desk<K> {
             watchdog,
             wait_window: Window::default(),
             service_window: Window::default(),
+            started_told: 0,
         }
     }
 
@@ -232,6 +235,16 @@ impl<K: Kind> Desk<K> {
     /// How many tasks were ever taken out of the line.
     pub(crate) fn taken(&self, floor: &Floor<K::Work>) -> u64 {
         self.staff.taken() + floor.taken_by_others()
+    }
+
+    /// How many tasks have begun, of whom so many have ended, as read before this.
+    ///
+    /// Whoever has counted one in between, and settled, counts neither here nor there. So what was
+    /// told before stands: it was none too many, and a count that falls is no count.
+    pub(crate) fn started_of(&mut self, completed: u64, accepted: u64) -> u64 {
+        let started = (completed + self.staff.in_hand()).min(accepted);
+        self.started_told = self.started_told.max(started);
+        self.started_told
     }
 
     /// Whether nothing waits and nobody runs anything.

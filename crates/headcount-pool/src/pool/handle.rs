@@ -102,15 +102,15 @@ impl<K: Kind> PoolHandle<K> {
         // Read at the desk, so that whoever reads later does not see less than another before.
         let mut desk = engine.desk();
         let totals = engine.tally.totals();
-        let in_hand = desk.staff.in_hand();
         let waiting = engine.floor.waiting(now);
         let refused = engine.refused.load(Ordering::Relaxed);
         let accepted = engine.floor.door.admitted() + engine.ran_beside.load(Ordering::Relaxed);
+        let started = desk.started_of(totals.completed(), accepted);
         PoolSnapshot {
             queue_len_max: Some(engine.floor.door.len_max()),
             counters: Counters {
                 submitted: accepted + refused,
-                started: (totals.completed() + in_hand).min(accepted),
+                started,
                 completed: totals.completed(),
                 failed: totals.of(Fate::Failed) + totals.of(Fate::Panicked),
                 panicked: totals.of(Fate::Panicked),

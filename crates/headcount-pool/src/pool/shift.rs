@@ -136,7 +136,11 @@ impl<'a, K: Kind> Shift<'a, K> {
     pub(crate) fn ended(&mut self, fate: Fate) {
         match fate {
             Fate::Ran => self.ran += 1,
-            other => self.counter.ended(other),
+            other => {
+                self.counter.ended(other);
+                // In this order: who reads them the other way round counts it once at most.
+                self.badge.settle(1);
+            }
         }
     }
 
@@ -159,8 +163,10 @@ impl<'a, K: Kind> Shift<'a, K> {
         if let Some(span) = outlier {
             self.counter.served(span, 1);
         }
-        self.counter.ended_many(Fate::Ran, std::mem::take(&mut self.ran));
-        self.badge.settle();
+        // Not the one that it may be at, which has not ended.
+        let ran = std::mem::take(&mut self.ran);
+        self.counter.ended_many(Fate::Ran, ran);
+        self.badge.settle(ran);
         self.begins_at(now);
         self.tell_pace();
     }

@@ -77,6 +77,7 @@ impl Drop for Presence {
         if let Some(run) = self.run.take() {
             run.discard();
             self.engine.counter(self.worker.slot()).ended(Fate::Stopped);
+            self.badge.settle(1);
         }
         if self.stage == Stage::AtWork {
             self.engine.hooks.stopped(&self.engine, self.worker.slot());
@@ -138,8 +139,9 @@ impl TaskShift<'_> {
         match Run::begin(entry.work, began) {
             Ok(run) => self.attend(run).await,
             Err(fate) => {
-                if let Some(fate) = fate {
-                    self.books.ended(fate);
+                match fate {
+                    Some(fate) => self.books.ended(fate),
+                    None => self.books.badge.settle(1),
                 }
                 self.books.served();
             }

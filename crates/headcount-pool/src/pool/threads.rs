@@ -279,7 +279,7 @@ impl Shift<'_, Threads> {
         match ran {
             Ok(Some(Fate::Ran)) if take_failure() => self.ended(Fate::Failed),
             Ok(Some(fate)) => self.ended(fate),
-            Ok(None) => {}
+            Ok(None) => self.badge.settle(1),
             Err(payload) => {
                 quietly(|| *hand = None);
                 take_failure();

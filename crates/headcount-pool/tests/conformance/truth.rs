@@ -1,7 +1,7 @@
 //! What a pool says of itself is so.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -275,10 +275,38 @@ fn many_may_wait_for_idle_at_once_and_all_are_told() {
     }
 }
 
+/// A count that falls is taken for that of another pool by those who go by differences.
+#[test]
+fn what_was_started_never_falls_from_one_snapshot_to_the_next() {
+    let pool = builder("rises").workers(2).build().expect("no fault");
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut dice = Dice::new(1);
+            while !over.load(Ordering::SeqCst) {
+                let spins = 1 + dice.below(400);
+                let task = does(move || Dice::new(spins).dawdle(spins));
+                pool.submit(task).expect("open").join().expect("no panic");
+            }
+        });
+        let mut last = 0;
+        let fell = (0..100_000).find_map(|_| {
+            let started = pool.snapshot().counters.started;
+            let before = std::mem::replace(&mut last, started);
+            (started < before).then_some((before, started))
+        });
+        over.store(true, Ordering::SeqCst);
+        assert_eq!(fell, None);
+    });
+    assert!(pool.idle().wait_timeout(LIMIT));
+    let counters = pool.snapshot().counters;
+    assert_eq!(counters.started, counters.completed);
+}
+
 #[test]
 fn snapshots_by_many_at_once_agree() {
     let pool = builder("views").workers(2).build().expect("no fault");
-    let over = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let over = Arc::new(AtomicBool::new(false));
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
