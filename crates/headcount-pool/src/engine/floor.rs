@@ -34,6 +34,11 @@ impl Stamp {
         Self((at.as_nanos().max(2) & !1) | u64::from(sampled))
     }
 
+    /// Whether the clock was read for it.
+    pub(crate) fn is_known(self) -> bool {
+        self.0 != 0
+    }
+
     /// When it was, and for how many tasks it stands.
     pub(crate) fn read(self) -> Option<(Timestamp, u32)> {
         let times = if self.0 & 1 == 0 { 1 } else { SAMPLE_TIMES };

@@ -166,7 +166,8 @@ impl<K: Kind> PoolHandle<K> {
         let mut tasks: VecDeque<F> = tasks.into_iter().collect();
         async move {
             let count = tasks.len();
-            while let Some(task) = self.hand_over_together(&mut tasks, &mut Unheard { pool: self }) {
+            while let Some(task) = self.hand_over_together(&mut tasks, &mut Unheard { pool: self })
+            {
                 if let Err(refused) = self.spawn_async(task).await {
                     return Err(self.refuse_rest(refused, tasks));
                 }

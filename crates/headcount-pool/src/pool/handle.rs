@@ -105,7 +105,8 @@ impl<K: Kind> PoolHandle<K> {
         let waiting = engine.floor.waiting(now);
         let refused = engine.refused.load(Ordering::Relaxed);
         let accepted = engine.floor.door.admitted() + engine.ran_beside.load(Ordering::Relaxed);
-        let started = desk.started_of(totals.completed(), accepted);
+        // What ended in the line may be in a worker's hand, but has not begun.
+        let started = desk.started_of(totals.completed(), accepted - totals.unrun().min(accepted));
         PoolSnapshot {
             queue_len_max: Some(engine.floor.door.len_max()),
             counters: Counters {

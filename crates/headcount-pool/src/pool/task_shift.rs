@@ -135,16 +135,13 @@ impl TaskShift<'_> {
     }
 
     async fn serve(&mut self, entry: Entry<TaskWork>) {
-        let began = self.books.begin(entry.stamp);
+        let began = self.books.begin();
         match Run::begin(entry.work, began) {
-            Ok(run) => self.attend(run).await,
-            Err(fate) => {
-                match fate {
-                    Some(fate) => self.books.ended(fate),
-                    None => self.books.badge.settle(1),
-                }
-                self.books.served();
+            Ok(run) => {
+                self.books.waited(entry.stamp, began);
+                self.attend(run).await;
             }
+            Err(ended) => self.books.ran_nothing(ended),
         }
         self.in_a_row += 1;
         if TASKS_IN_A_ROW_MAX <= self.in_a_row {

@@ -265,7 +265,11 @@ impl Shift<'_, Threads> {
     /// Runs what it has in hand.
     fn serve(&mut self, hand: &mut Option<Entry<SmallWork>>) {
         let Some(entry) = hand else { return };
-        let began = self.begin(entry.stamp);
+        let began = self.begin();
+        // Only if the clock was read for it: to ask is to go to where its promise lies.
+        if entry.stamp.is_known() && entry.work.is_to_run(began) {
+            self.waited(entry.stamp, began);
+        }
         let class = entry.work.class();
         if class.is_some() {
             self.badge.set_class(class);
@@ -276,10 +280,14 @@ impl Shift<'_, Threads> {
             *hand = None;
             ran
         }));
+        let mut served = true;
         match ran {
             Ok(Some(Fate::Ran)) if take_failure() => self.ended(Fate::Failed),
-            Ok(Some(fate)) => self.ended(fate),
-            Ok(None) => self.badge.settle(1),
+            Ok(Some(fate)) if fate.has_begun() => self.ended(fate),
+            Ok(ended) => {
+                served = false;
+                self.ran_nothing(ended);
+            }
             Err(payload) => {
                 quietly(|| *hand = None);
                 take_failure();
@@ -290,6 +298,8 @@ impl Shift<'_, Threads> {
         if class.is_some() {
             self.badge.set_class(None);
         }
-        self.served();
+        if served {
+            self.served();
+        }
     }
 }

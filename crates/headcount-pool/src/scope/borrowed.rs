@@ -175,6 +175,10 @@ impl Work for Hint {
         false
     }
 
+    fn is_to_run(&self, _now: Timestamp) -> bool {
+        self.0.as_ref().is_some_and(|queue| !lock(&queue.state).offered.is_empty())
+    }
+
     fn class(&self) -> Option<Name> {
         None
     }

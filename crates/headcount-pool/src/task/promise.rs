@@ -137,7 +137,7 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
 
     /// Takes the task, to run it. `Err`: how it ended before, if this has just been found out.
     pub(crate) fn begin(self: &Arc<Self>, now: Timestamp) -> Result<F, Option<Fate>> {
-        if self.expires_at().is_some_and(|at| at <= now) {
+        if self.is_late(now) {
             return Err(self.give_up(Fate::Expired).then_some(Fate::Expired));
         }
         // Its token tells one task after the other, and those that run may have stopped by then:
@@ -160,6 +160,18 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
             self.home.remind(at, self.as_deadline());
         }
         Ok(task)
+    }
+
+    /// Whether whoever takes it out of the line would run it. A look without the lock: it may end
+    /// after that.
+    pub(crate) fn is_to_run(&self, now: Timestamp) -> bool {
+        let has_ended = self.done.load(Ordering::Acquire) || self.shell.load(Ordering::Acquire);
+        !has_ended && !self.is_late(now) && !self.is_called_off()
+    }
+
+    /// Whether it has waited for too long.
+    fn is_late(&self, now: Timestamp) -> bool {
+        self.expires_at().is_some_and(|at| at <= now)
     }
 
     /// Whether its token was cancelled.

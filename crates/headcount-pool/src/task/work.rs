@@ -29,6 +29,9 @@ pub trait Work: Send {
     /// whether it was.
     fn hand_back(&mut self) -> bool;
 
+    /// Whether it would run now, as far as can be seen.
+    fn is_to_run(&self, now: Timestamp) -> bool;
+
     /// The class that its submitter gave it.
     fn class(&self) -> Option<Name>;
 
@@ -76,6 +79,10 @@ impl<F: FnOnce() + Send> Work for Once<F> {
         self.0.is_some()
     }
 
+    fn is_to_run(&self, _now: Timestamp) -> bool {
+        self.0.is_some()
+    }
+
     fn class(&self) -> Option<Name> {
         None
     }
@@ -101,6 +108,10 @@ impl<F: FnOnce() -> T + Send + 'static, T: Send + 'static> Work for Promised<F, 
 
     fn hand_back(&mut self) -> bool {
         self.0.as_ref().is_some_and(|promise| promise.hand_back())
+    }
+
+    fn is_to_run(&self, now: Timestamp) -> bool {
+        self.0.as_ref().is_some_and(|promise| promise.is_to_run(now))
     }
 
     fn class(&self) -> Option<Name> {

@@ -23,6 +23,23 @@ fn a_worker_that_finds_its_own_line_full_runs_the_task_itself() {
     assert_eq!(read(&ran), 10);
 }
 
+/// What is left in the line of a task that somebody else has run has not waited there.
+#[test]
+fn what_others_have_run_has_not_waited_for_a_worker() {
+    let pool = builder("elsewhere").workers(1).build().expect("no fault");
+    let handle = pool.handle();
+    let outer = pool.submit(move || {
+        let tasks = handle.submit_all((0..20).map(|n| move || n)).expect("open");
+        let sum: i32 = tasks.into_iter().map(|task| task.join().expect("it ran")).sum();
+        sum + handle.map(0..20, |n| n).into_iter().sum::<i32>()
+    });
+    assert_eq!(within("it runs them", move || outer.expect("open").join()), Ok(380));
+    assert!(pool.idle().wait_timeout(LIMIT));
+    let snapshot = pool.snapshot();
+    let (wait, service) = (snapshot.wait.expect("one"), snapshot.service.expect("one"));
+    assert_eq!((wait.count, service.count, snapshot.counters.completed), (1, 1, 41));
+}
+
 /// Each hands over the next, and nobody else has room for it. Without a limit the stack ends first,
 /// and with it the process.
 #[test]
