@@ -93,6 +93,10 @@ impl<K: Kind> PoolHandle<K> {
     }
 
     /// The pool as an autoscaler sees it.
+    ///
+    /// `queued` and `oldest_wait` are about tasks that are still to run. As long as some in the
+    /// line are not, because they were cancelled, expired or run from elsewhere, nobody knows which
+    /// of the others is the oldest; `oldest_wait` is then for how long it has waited at least.
     #[must_use]
     pub fn snapshot(&self) -> PoolSnapshot {
         let engine = &self.engine;
@@ -106,7 +110,8 @@ impl<K: Kind> PoolHandle<K> {
         let refused = engine.refused.load(Ordering::Relaxed);
         let accepted = engine.floor.door.admitted() + engine.ran_beside.load(Ordering::Relaxed);
         // What ended in the line may be in a worker's hand, but has not begun.
-        let started = desk.started_of(totals.completed(), accepted - totals.unrun().min(accepted));
+        let begun_max = accepted.saturating_sub(totals.unrun());
+        let started = desk.staff.started_of(totals.completed(), begun_max);
         PoolSnapshot {
             queue_len_max: Some(engine.floor.door.len_max()),
             counters: Counters {
@@ -194,9 +199,17 @@ impl<K: Kind> PoolHandle<K> {
         self.engine.visit(0, |desk, _, _| {
             desk.paused = paused && !self.engine.floor.door.is_closed();
         });
+        if paused {
+            // No worker will: whoever waits for calm may have nothing else to wait for.
+            self.engine.clear_last_shells();
+        }
     }
 
     /// Something that can be waited for or awaited: that no task waits and none runs.
+    ///
+    /// A paused pool is idle, too, once all that waited was cancelled, has expired or was run from
+    /// elsewhere; unless it was built for more than 65,536 that wait, as no worker takes what is
+    /// left of them out of the line before [`resume`](Self::resume).
     pub fn idle(&self) -> Idle<K> {
         Idle::new(&self.engine)
     }

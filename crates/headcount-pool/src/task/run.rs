@@ -20,7 +20,7 @@ use super::context::{
 use super::error::{TaskError, message_of};
 use super::lent::{Guest, Lends, LentPlace, Turn, lend_to, swap_lends};
 use super::nested::{Nested, depth};
-use super::promise::Promise;
+use super::promise::{Promise, Runner};
 use super::terms::{Home, Terms};
 use crate::engine::Fate;
 use crate::group::Messenger;
@@ -113,8 +113,12 @@ impl<F: Future<Output = T> + Send + 'static, T: Send + 'static> Promise<F, T> {
     }
 
     /// The future, ready to be polled. `Err`: as above.
-    fn body(self: Arc<Self>, now: Timestamp) -> Result<Body<Fate>, (Arc<Self>, Option<Fate>)> {
-        match Promise::begin(&self, now) {
+    fn body(
+        self: Arc<Self>,
+        now: Timestamp,
+        runner: Runner,
+    ) -> Result<Body<Fate>, (Arc<Self>, Option<Fate>)> {
+        match Promise::begin(&self, now, runner) {
             Ok(task) => Ok(Box::pin(keep(Kept(Some(self)), task))),
             Err(fate) => Err((self, fate)),
         }
@@ -123,7 +127,7 @@ impl<F: Future<Output = T> + Send + 'static, T: Send + 'static> Promise<F, T> {
 
 impl<F: Future<Output = T> + Send + 'static, T: Send + 'static> Job for Promise<F, T> {
     fn begin(self: Arc<Self>, now: Timestamp) -> Result<Body<Fate>, Option<Fate>> {
-        self.body(now).map_err(|(promise, fate)| {
+        self.body(now, Runner::TookIt).map_err(|(promise, fate)| {
             Promise::take_shell(&promise);
             fate
         })
@@ -414,7 +418,7 @@ impl<F: Future<Output = T> + Send + 'static, T: Send + 'static> Guest for Promis
         let home = Arc::clone(self.home());
         let class = self.class();
         // Where it has ended meanwhile its shell stays in the line, for whoever takes that out.
-        let begun = match self.body(home.now()) {
+        let begun = match self.body(home.now(), Runner::WaitsForIt) {
             Ok(body) => Ok(Run::of(RunBody::Promised(body), class)),
             Err((_, fate)) => Err(fate),
         };

@@ -218,8 +218,29 @@ fn a_task_that_waits_for_room_in_its_own_line_does_not_wait_for_itself() {
     });
 }
 
-/// Run by its submitter it is a task of the pool all the same: it is refused where the line is full,
-/// and does not block the thread that its runtime needs.
+/// All that a task has awaited has left the line to others, though nobody has come to it there.
+#[test]
+fn what_a_task_has_awaited_leaves_its_place_to_others() {
+    on_both(|| async {
+        let pool = TaskPool::builder().workers(1).queue_len_max(4).build().expect("a runtime");
+        let own = pool.handle();
+        let outer = pool.submit(async move {
+            let tasks = own.submit_all((0..4).map(|n| async move { n })).expect("there is room");
+            for task in tasks {
+                task.await.expect("it ran");
+            }
+            let queued = own.snapshot().queued;
+            let room = (0..5).take_while(|_| own.try_spawn(async {}).is_ok()).count();
+            (queued, room, own.snapshot().queued)
+        });
+        assert_eq!(outer.expect("open").await, Ok((0, 4, 4)));
+        pool.idle().await;
+        assert_eq!(pool.snapshot().counters.completed, 9);
+    });
+}
+
+/// Run by its submitter it is a task of the pool all the same: it is refused where the line is
+/// full, and does not block the thread that its runtime needs.
 #[test]
 fn a_task_that_its_async_submitter_runs_does_not_wait_for_room_in_its_own_line() {
     let (tell, told) = std::sync::mpsc::channel();
