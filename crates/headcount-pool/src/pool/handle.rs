@@ -184,8 +184,14 @@ impl<K: Kind> PoolHandle<K> {
         &self.engine.policies
     }
 
-    /// Lets no task begin until [`resume`](Self::resume). Tasks that run go on, tasks are taken in
-    /// as long as there is room, and each worker may still begin the one it is just taking.
+    /// Lets no worker begin a task until [`resume`](Self::resume). Tasks that run go on, tasks are
+    /// taken in as long as there is room, and each worker may still begin the one it is just
+    /// taking.
+    ///
+    /// What does not wait for a worker begins all the same, where it is submitted or waited for: a
+    /// task that its submitter is to run ([`Overflow::CallerRuns`]), one that a task of the pool
+    /// hands over where the line is full, or waits for, and those of a `scope` or `map`, which
+    /// whoever opened it runs. Whoever runs them would wait for ever where they were held.
     pub fn pause(&self) {
         self.set_paused(true);
     }

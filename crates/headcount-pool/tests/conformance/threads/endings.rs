@@ -6,10 +6,38 @@ use std::thread;
 use std::time::Duration;
 
 use headcount_core::Staffing;
-use headcount_pool::{CancelToken, Refusal, TaskError, TaskOptions, blocking, is_cancelled};
+use headcount_pool::{
+    CancelToken, Overflow, Refusal, TaskError, TaskOptions, blocking, is_cancelled,
+};
 
 use super::{Handle, at, builder, count_in, workers_alive};
-use crate::support::{Gate, LIMIT, counter, read, within};
+use crate::support::{Gate, LIMIT, counter, eventually, read, within};
+
+#[test]
+fn in_a_paused_pool_only_what_waits_for_no_worker_begins() {
+    let pool = builder("pauses").workers(1).queue_len_max(1).build().expect("no fault");
+    let (ran, waits, gate) = (counter(), counter(), Gate::new());
+    let (own, pass, joined) = (pool.handle(), gate.pass(), count_in(&ran));
+    let outer = pool.submit(move || {
+        let inner = own.submit(joined).expect("there is room");
+        pass.block();
+        inner.join()
+    });
+    gate.wait_for(1);
+    pool.pause();
+    let by_caller = TaskOptions::new().overflow(Overflow::CallerRuns);
+    pool.spawn_with(by_caller, count_in(&ran)).expect("its submitter runs it");
+    assert_eq!((read(&ran), pool.map(0..3, |n| n)), (1, vec![0, 1, 2]));
+    gate.open();
+    let told = within("whoever joins it runs it", move || outer.expect("open").join());
+    assert_eq!((told, read(&ran)), (Ok(Ok(())), 2));
+    pool.spawn(count_in(&waits)).expect("there is room");
+    eventually("the worker rests", || pool.counts().parked == 1);
+    assert_eq!((read(&waits), pool.snapshot().queued), (0, 1));
+    pool.resume();
+    assert!(pool.idle().wait_timeout(LIMIT));
+    assert_eq!(read(&waits), 1);
+}
 
 #[test]
 fn one_token_stops_many_tasks_that_wait_or_run() {
