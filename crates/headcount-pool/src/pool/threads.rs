@@ -20,7 +20,7 @@ use super::workplace::Place;
 use crate::engine::{Badge, Engine, Entry, Fate, Kind, Standing};
 use crate::task::{
     Nested, Once, PlaceBeside, Promise, Promised, SmallWork, TaskHandle, Work, depth,
-    enter_workplace, message_of, report_failure, small, take_failure, workplace,
+    enter_workplace, hired_for, message_of, report_failure, small, take_failure, workplace,
 };
 use crate::unhurt::quietly;
 
@@ -213,6 +213,7 @@ impl Shift<'_, Threads> {
         // Set before it can be parked, so whoever wakes it knows whom to wake.
         self.badge.bed().thread.get_or_init(thread::current);
         self.badge.set_thread(this_thread().unwrap_or(0));
+        hired_for(self.engine.number());
         enter_workplace(Some(Place::at(self.engine, self.worker, self.badge)));
         self.engine.hooks.started(self.engine, self.worker.slot());
         let mut standing = self.started();

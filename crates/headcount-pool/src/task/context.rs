@@ -89,6 +89,19 @@ thread_local! {
         const { RefCell::new(None) };
     static STOPPABLE: RefCell<Option<Arc<dyn Stoppable>>> = const { RefCell::new(None) };
     static FAILED: Cell<bool> = const { Cell::new(false) };
+    /// The pool that this thread was hired for, told from others by a number. 0: none. Stays when
+    /// its workplace is gone, for what the thread drops when it ends.
+    static HIRED_FOR: Cell<usize> = const { Cell::new(0) };
+}
+
+/// This thread is a worker of that pool until it ends.
+pub(crate) fn hired_for(pool: usize) {
+    HIRED_FOR.set(pool);
+}
+
+/// Whether this thread was started for that pool, and works there or is about to end.
+pub(crate) fn is_hired_for(pool: usize) -> bool {
+    HIRED_FOR.try_with(Cell::get).is_ok_and(|known| known == pool)
 }
 
 /// From here on this thread is a worker, until the place is taken away with `None`.

@@ -10,8 +10,24 @@ use headcount_pool::{
     CancelToken, Overflow, Refusal, TaskError, TaskOptions, blocking, is_cancelled,
 };
 
-use super::{Handle, at, builder, count_in, workers_alive};
+use super::{Handle, Pool, alive, at, builder, count_in, workers_alive};
 use crate::support::{Gate, LIMIT, counter, eventually, read, within};
+
+thread_local! {
+    static OWNED: RefCell<Option<Pool>> = const { RefCell::new(None) };
+}
+
+/// What a thread keeps for itself is dropped when it is no worker any more, and not gone yet.
+#[test]
+fn a_pool_whose_last_owner_is_kept_by_its_worker_ends_by_itself() {
+    let pool = builder("heir").workers(1).build().expect("no fault");
+    let (handle, (gives, given)) = (pool.handle(), mpsc::channel());
+    handle.spawn(move || OWNED.set(given.recv().ok())).expect("open");
+    gives.send(pool).expect("it waits");
+    handle.await_idle();
+    handle.close();
+    eventually("no threads", || alive("heir") == 0);
+}
 
 #[test]
 fn in_a_paused_pool_only_what_waits_for_no_worker_begins() {
