@@ -495,7 +495,8 @@ impl<F: Send + 'static, T: Send + 'static> Listener for Promise<F, T> {
 
 impl<F: Send + 'static, T: Send + 'static> Stoppable for Promise<F, T> {
     fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Acquire) || self.has_run_out()
+        // Its token may not know of it yet: it does when its submitter is back from the line.
+        self.stopped.load(Ordering::Acquire) || self.is_called_off() || self.has_run_out()
     }
 
     fn has_timed_out(&self) -> bool {
