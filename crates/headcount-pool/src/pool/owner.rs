@@ -18,9 +18,10 @@ pub type ThreadPool = Pool<Threads>;
 ///
 /// Dropped, it takes no more tasks, runs those that wait, and returns when the last worker is gone.
 /// [`drain`](PoolHandle::drain) it before to have a deadline. Dropped by one of its own workers it
-/// does not wait, since it would wait for itself; nor by what such a thread drops when it ends. Nor does a pool of async tasks that is dropped
-/// inside of a runtime, or whose runtime has but one thread: that thread may be the one that waits.
-/// There, [`drain_async`](PoolHandle::drain_async) is the way to see the last task out.
+/// does not wait, since it would wait for itself; nor by what such a thread drops when it ends. Nor
+/// does a pool of async tasks that is dropped inside of a runtime, or whose runtime has but one
+/// thread: that thread may be the one that waits. There, [`drain_async`](PoolHandle::drain_async)
+/// is the way to see the last task out.
 ///
 /// ```
 /// use headcount_pool::ThreadPool;

@@ -441,7 +441,6 @@ mod tests {
     use headcount_core::Timestamp;
 
     use super::*;
-    use crate::task::Work;
     use crate::{CancelToken, ThreadPool, Threads, is_cancelled};
 
     /// A worker may be quicker than the submitter, which has the token told of the task only when
