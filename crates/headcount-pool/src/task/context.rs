@@ -34,6 +34,7 @@ impl PlaceBeside {
     }
 
     /// The place of a task of `pool` on this thread, if it has no other there.
+    #[cfg(feature = "tokio")]
     pub(crate) fn inside_of(pool: usize, around: Option<Arc<dyn Workplace>>) -> Self {
         Self { pool, around }
     }
