@@ -104,16 +104,17 @@ impl<W: Send> Aside<W> {
 
     /// Leaves out those who are shells, of those here and of the `waiting` in the line, and returns
     /// what is left of them, to be dropped without the lock. The others are here after that, unless
-    /// the line cannot be held.
+    /// the line cannot be held, or it is not `worth` it as seen while nobody moves.
     pub(crate) fn clear(
         &self,
         line: &Line<Entry<W>>,
         waiting: u64,
         notice: &Notice,
+        worth: impl FnOnce() -> bool,
         mut is_shell: impl FnMut(&W) -> bool,
     ) -> Vec<Entry<W>> {
         let mut entries = lock(&self.entries);
-        if !line.hold() {
+        if !worth() || !line.hold() {
             return Vec::new();
         }
         self.move_over(&mut entries, line, waiting);

@@ -284,7 +284,17 @@ impl<W: Send> Floor<W> {
 
     /// Takes out what `is_shell`, and says how many there were.
     pub(crate) fn clear_shells(&self, is_shell: impl FnMut(&W) -> bool) -> u64 {
-        let shells = self.aside.clear(&self.line, self.in_line(), &self.notice, is_shell);
+        self.clear_where(|| true, is_shell)
+    }
+
+    /// The same where nothing else waits. Counted while nobody moves over, who would be counted
+    /// twice: then whoever leaves the last shell would take it for another.
+    pub(crate) fn clear_last_shells(&self, is_shell: impl FnMut(&W) -> bool) -> u64 {
+        self.clear_where(|| self.queued() <= self.shells(), is_shell)
+    }
+
+    fn clear_where(&self, worth: impl FnOnce() -> bool, is_shell: impl FnMut(&W) -> bool) -> u64 {
+        let shells = self.aside.clear(&self.line, self.in_line(), &self.notice, worth, is_shell);
         let cleared = shells.len() as u64;
         self.taken_by_others.fetch_add(cleared, Ordering::AcqRel);
         // Of one that somebody else runs or has run this may be the last reference to its result.

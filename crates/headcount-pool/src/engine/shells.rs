@@ -29,11 +29,9 @@ impl<K: Kind> Engine<K> {
     /// Clears shells out where nothing else waits, so that a paused pool can be idle.
     #[cold]
     pub(crate) fn clear_last_shells(self: &Arc<Self>) {
-        // In this order: one that is taken out meanwhile is counted among the shells at most.
-        let waiting = self.floor.queued();
-        let only_shells = 0 < waiting && waiting <= self.floor.shells();
+        let has_shells = 0 < self.floor.shells();
         // Where none could be taken out nobody is told: whoever waits would only come here again.
-        if only_shells && 0 < self.floor.clear_shells(K::take_shell) {
+        if has_shells && 0 < self.floor.clear_last_shells(K::take_shell) {
             self.places_are_free();
         }
     }
