@@ -104,19 +104,16 @@ impl<W: Send> Aside<W> {
 
     /// Leaves out those who are shells, of those here and of the `waiting` in the line, and returns
     /// what is left of them, to be dropped without the lock. The others are here after that, unless
-    /// the line cannot be held, or it is not `worth` it as seen while nobody moves.
+    /// the line cannot be held, or `waiting` says, while nobody moves, that it is not worth it.
     pub(crate) fn clear(
         &self,
         line: &Line<Entry<W>>,
-        waiting: u64,
+        waiting: impl FnOnce() -> Option<u64>,
         notice: &Notice,
-        worth: impl FnOnce() -> bool,
         mut is_shell: impl FnMut(&W) -> bool,
     ) -> Vec<Entry<W>> {
         let mut entries = lock(&self.entries);
-        if !worth() || !line.hold() {
-            return Vec::new();
-        }
+        let Some(waiting) = waiting().filter(|_| line.hold()) else { return Vec::new() };
         self.move_over(&mut entries, line, waiting);
         let (shells, others): (Vec<_>, Vec<_>) =
             entries.drain(..).partition(|entry| is_shell(&entry.work));

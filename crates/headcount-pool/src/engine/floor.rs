@@ -294,7 +294,8 @@ impl<W: Send> Floor<W> {
     }
 
     fn clear_where(&self, worth: impl FnOnce() -> bool, is_shell: impl FnMut(&W) -> bool) -> u64 {
-        let shells = self.aside.clear(&self.line, self.in_line(), &self.notice, worth, is_shell);
+        let waiting = || worth().then(|| self.in_line());
+        let shells = self.aside.clear(&self.line, waiting, &self.notice, is_shell);
         let cleared = shells.len() as u64;
         self.taken_by_others.fetch_add(cleared, Ordering::AcqRel);
         // Of one that somebody else runs or has run this may be the last reference to its result.
