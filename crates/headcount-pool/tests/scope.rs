@@ -10,7 +10,9 @@ use std::{env, thread};
 
 use headcount_core::{Breaker, Counters};
 use headcount_pool::policy::{BreakerConfig, CircuitBreaker, PoolPolicy, TaskView, Trip, Verdict};
-use headcount_pool::{Event, PanicPolicy, PoolHandle, ThreadPool, Threads, report_failure};
+use headcount_pool::{
+    Event, Overflow, PanicPolicy, PoolHandle, TaskOptions, ThreadPool, Threads, report_failure,
+};
 
 fn pool(workers: u32) -> ThreadPool {
     ThreadPool::builder().workers(workers).build().expect("no fault")
@@ -37,6 +39,70 @@ fn results_of_a_map_are_in_the_order_of_the_items() {
     let items: Vec<u64> = (0..1_000).collect();
     let squares = pool.map(&items, |n| n * n);
     assert!(squares.iter().zip(&items).all(|(square, n)| *square == n * n));
+}
+
+/// A pool of one worker that is kept until what is sent to is dropped.
+fn kept(queue_len_max: u64) -> (ThreadPool, mpsc::Sender<()>) {
+    let pool = ThreadPool::builder().workers(1).queue_len_max(queue_len_max);
+    let pool = pool.overflow(Overflow::Reject).build().expect("no fault");
+    let (begins, begun) = mpsc::channel();
+    let (go, gate) = mpsc::channel::<()>();
+    let keeps = move || {
+        begins.send(()).expect("somebody waits");
+        let _ = gate.recv();
+    };
+    pool.spawn(keeps).expect("open");
+    begun.recv().expect("it begins");
+    (pool, go)
+}
+
+#[test]
+fn what_a_scope_has_run_by_itself_leaves_the_line_to_others() {
+    let (pool, go) = kept(4);
+    assert_eq!(pool.map(0..10, |n| n).len(), 10);
+    assert_eq!(pool.snapshot().queued, 0, "all of them have run");
+    let others = (0..5).take_while(|_| pool.try_spawn(|| ()).is_ok()).count();
+    assert_eq!((others, pool.snapshot().queued), (4, 4));
+    // In a full line none of them has a hint.
+    assert_eq!(pool.map(0..10, |n| n).len(), 10);
+    assert_eq!(pool.snapshot().queued, 4);
+    drop(go);
+    pool.await_idle();
+    assert_eq!(pool.snapshot().counters.completed, 25);
+}
+
+#[test]
+fn a_paused_pool_whose_scope_has_ended_is_idle() {
+    let pool = pool(1);
+    pool.pause();
+    pool.scope(|scope| (0..3).for_each(|_| scope.spawn(|| ())));
+    assert!(pool.idle().wait_timeout(Duration::from_secs(20)));
+    pool.resume();
+}
+
+/// Hints are taken by workers, dropped for others, cleared out and left behind by all at once.
+#[test]
+fn whatever_becomes_of_hints_none_is_counted_for_ever() {
+    let pool = ThreadPool::builder().workers(2).queue_len_max(4).build().expect("no fault");
+    thread::scope(|threads| {
+        for _ in 0..2 {
+            threads.spawn(|| {
+                for round in 0..1_000_u32 {
+                    let sum: u32 = pool.map(0..round % 7, |n| n).into_iter().sum();
+                    assert_eq!(sum, (0..round % 7).sum());
+                }
+            });
+        }
+        threads.spawn(|| {
+            let oldest = TaskOptions::new().overflow(Overflow::DropOldest);
+            (0..3_000).for_each(|_| pool.spawn_with(oldest.clone(), || ()).expect("open"));
+        });
+    });
+    pool.await_idle();
+    pool.pause();
+    let waiting = (0..5).take_while(|_| pool.try_spawn(|| ()).is_ok()).count();
+    assert_eq!((waiting, pool.snapshot().queued), (4, 4));
+    pool.resume();
 }
 
 /// The sum of all numbers below, each half by a scope of its own.

@@ -102,26 +102,25 @@ impl<W: Send> Aside<W> {
         hand.is_some()
     }
 
-    /// Leaves out those who are shells, of those here and of the `waiting` in the line, and says
-    /// how many there were. The others are here after that, unless the line cannot be held.
+    /// Leaves out those who are shells, of those here and of the `waiting` in the line, and returns
+    /// what is left of them, to be dropped without the lock. The others are here after that, unless
+    /// the line cannot be held, or `waiting` says, while nobody moves, that it is not worth it.
     pub(crate) fn clear(
         &self,
         line: &Line<Entry<W>>,
-        waiting: u64,
+        waiting: impl FnOnce() -> Option<u64>,
         notice: &Notice,
         mut is_shell: impl FnMut(&W) -> bool,
-    ) -> u64 {
+    ) -> Vec<Entry<W>> {
         let mut entries = lock(&self.entries);
-        if !line.hold() {
-            return 0;
-        }
+        let Some(waiting) = waiting().filter(|_| line.hold()) else { return Vec::new() };
         self.move_over(&mut entries, line, waiting);
-        let before = entries.len();
-        entries.retain(|entry| !is_shell(&entry.work));
-        let cleared = (before - entries.len()) as u64;
-        self.settle(&entries, cleared, line, notice);
+        let (shells, others): (Vec<_>, Vec<_>) =
+            entries.drain(..).partition(|entry| is_shell(&entry.work));
+        entries.extend(others);
+        self.settle(&entries, shells.len() as u64, line, notice);
         self.note_oldest(&entries);
-        cleared
+        shells
     }
 
     /// Moves those over who are in the line, as many as there were: others may bring more without

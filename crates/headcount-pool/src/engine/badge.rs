@@ -105,9 +105,11 @@ impl<K: Kind> Badge<K> {
         self.taken.load(Ordering::Acquire)
     }
 
-    /// Everything it took so far has been counted by what became of it. Only its worker says so.
-    pub(crate) fn settle(&self) {
-        self.settled.store(self.taken.load(Ordering::Relaxed), Ordering::Release);
+    /// So many more of those it took have been counted by what became of them, or had nothing left
+    /// to count. Only its worker says so.
+    pub(crate) fn settle(&self, tasks: u64) {
+        let settled = self.settled.load(Ordering::Relaxed);
+        self.settled.store(settled + tasks, Ordering::Release);
     }
 
     /// How many tasks it took that have not been counted by what became of them.

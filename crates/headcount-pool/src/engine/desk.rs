@@ -19,7 +19,7 @@ use super::errands::{Errands, Visitor};
 use super::floor::Floor;
 use super::leavers::Leavers;
 use super::lookout::{Lookout, Progress, SHORT_LOOK};
-use super::notice::{QUICK, REPORT, ROOM, SHARED, SUMMON, TINY};
+use super::notice::{CALM, QUICK, REPORT, ROOM, SHARED, SUMMON, TINY};
 use super::orphans::Orphans;
 use super::room::RoomQueue;
 use super::staff::Staff;
@@ -83,6 +83,9 @@ pub(crate) struct Desk<K: Kind> {
 #[derive(Clone, Copy, Debug)]
 struct Demand {
     excess: u64,
+    /// The same without shells, where somebody is there who takes those out: what it is worth to
+    /// hire for.
+    living: u64,
     /// Nobody is woken for a few tasks that are as short as these.
     deferred: bool,
 }
@@ -275,6 +278,11 @@ impl<K: Kind> Desk<K> {
         before
     }
 
+    /// Whether somebody waits until something is so, and no worker comes to the line meanwhile.
+    pub(crate) fn is_watched_paused(&self) -> bool {
+        self.paused && !self.watchers.is_empty()
+    }
+
     /// Does not wake it any more. What is left of it is to be dropped away from the desk.
     pub(crate) fn unwatch(&mut self, number: u64) -> Option<Waker> {
         let index = self.watchers.iter().position(|(known, _)| *known == number)?;
@@ -346,7 +354,8 @@ impl<K: Kind> Desk<K> {
         let alarm = loop {
             self.dismiss(now, e);
             let demand = self.wake(floor, now, e);
-            let waiting = floor.newest(demand.excess, now);
+            // As old as the oldest of all: nobody is hired later because it may be a shell.
+            let waiting = Spread { queued: demand.living, ..floor.newest(demand.excess, now) };
             while 0 < starts_left
                 && let Some(order) = self.roster.next_order(now, &waiting)
             {
@@ -411,7 +420,7 @@ impl<K: Kind> Desk<K> {
     }
 
     fn call_when_full(&mut self, demand: Demand, e: &mut Errands<K>) {
-        if 0 < demand.excess && self.is_at_ceiling() && e.poke.is_none() {
+        if 0 < demand.living && self.is_at_ceiling() && e.poke.is_none() {
             e.poke = self.poke.take();
         }
     }
@@ -466,7 +475,13 @@ impl<K: Kind> Desk<K> {
             true => u64::from(short) * SHORT_TASKS_EACH,
             false => u64::from(floor.en_route.load(Ordering::Relaxed)),
         };
-        Demand { excess: queued.saturating_sub(attended), deferred }
+        let excess = queued.saturating_sub(attended);
+        let counts = self.roster.counts();
+        let living = match counts.leaving < counts.live {
+            true => excess.saturating_sub(floor.shells()),
+            false => excess,
+        };
+        Demand { excess, living, deferred }
     }
 
     fn follow(&mut self, order: Order, now: Timestamp, e: &mut Errands<K>) {
@@ -492,7 +507,7 @@ impl<K: Kind> Desk<K> {
         let config = self.roster.config();
         // Where a task waits uncovered already, the alarm is set for it, and rings for later ones;
         // unless they make a crowd before that.
-        let matters = demand.excess <= covered || !config.wait_budget.is_zero();
+        let matters = demand.living <= covered || !config.wait_budget.is_zero();
         let hires = counts.live < config.staffing.ceiling && matters && !self.is_being_filled();
         // The next to wait calls for more workers, if somebody asked to be called.
         let calls = self.poke.is_some() && self.is_at_ceiling();
@@ -500,6 +515,7 @@ impl<K: Kind> Desk<K> {
         let summon = worth_it || floor.door.is_closed() || self.is_forsaken();
         floor.notice.set(REPORT, self.paused || 0 < counts.retiring);
         floor.notice.set(ROOM, !self.room.is_empty());
+        floor.notice.set(CALM, self.is_watched_paused());
         floor.notice.set(SUMMON, summon && !self.paused)
     }
 
@@ -628,7 +644,7 @@ mod tests {
         let Placement::Wake(worker) = desk.roster.submitted(Timestamp::ORIGIN, 0) else {
             panic!("it is parked");
         };
-        desk.post(&engine.floor, Demand { excess, deferred: false });
+        desk.post(&engine.floor, Demand { excess, living: excess, deferred: false });
         let _ = desk.roster.finished(worker, Timestamp::ORIGIN, 0);
         engine.floor.notice.read() & SUMMON != 0
     }
@@ -665,7 +681,7 @@ mod tests {
         let hired = desk.roster.next_order(Timestamp::ORIGIN, &Spread::default());
         assert!(matches!(hired, Some(Order::Hire(_))));
         desk.keeper_hires = true;
-        desk.post(&engine.floor, Demand { excess: 0, deferred: false });
+        desk.post(&engine.floor, Demand { excess: 0, living: 0, deferred: false });
         assert!(engine.floor.notice.read() & SUMMON != 0, "the start may fail");
     }
 

@@ -10,10 +10,11 @@ use headcount_core::{Clock, Timestamp};
 use super::aside::Aside;
 use super::door::Door;
 use super::line::Line;
-use super::notice::{LATE, Notice, QUICK, REPORT, ROOM, SHARED, SUMMON, TINY};
+use super::notice::{CALM, LATE, Notice, QUICK, REPORT, ROOM, SHARED, SUMMON, TINY};
 use super::stamps::{SAMPLE, Stamps};
 use crate::clock::Monotonic;
 use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+use crate::unhurt::drop_quietly;
 
 /// A task in the line.
 #[doc(hidden)]
@@ -32,6 +33,11 @@ pub(crate) struct Stamp(u64);
 impl Stamp {
     fn new(at: Timestamp, sampled: bool) -> Self {
         Self((at.as_nanos().max(2) & !1) | u64::from(sampled))
+    }
+
+    /// Whether the clock was read for it.
+    pub(crate) fn is_known(self) -> bool {
+        self.0 != 0
     }
 
     /// When it was, and for how many tasks it stands.
@@ -79,7 +85,7 @@ pub(crate) struct Floor<W> {
     lingering: CachePadded<AtomicBool>,
     /// Tasks that somebody else than a worker took out of the line.
     taken_by_others: AtomicU64,
-    /// Tasks that have ended in the line, and that nobody has taken out of it.
+    /// What is left in the line of tasks that have ended there or were run from elsewhere.
     shells: AtomicU64,
     /// Tasks that run beside the workers.
     beside: AtomicU32,
@@ -143,6 +149,14 @@ impl<W: Send> Floor<W> {
     pub(crate) fn room_wanted(&self) {
         self.notice.raise(ROOM);
         // Pairs with the one after a task was taken: either they see the flag or we the place.
+        fence(Ordering::SeqCst);
+    }
+
+    /// Somebody waits for calm in a paused pool; from here on those who leave shells look. Count
+    /// the shells once more after this.
+    pub(crate) fn calm_wanted(&self) {
+        self.notice.raise(CALM);
+        // Pairs with the one after a shell was counted: either they see the flag or we the shell.
         fence(Ordering::SeqCst);
     }
 
@@ -270,12 +284,31 @@ impl<W: Send> Floor<W> {
 
     /// Takes out what `is_shell`, and says how many there were.
     pub(crate) fn clear_shells(&self, is_shell: impl FnMut(&W) -> bool) -> u64 {
-        let cleared = self.aside.clear(&self.line, self.in_line(), &self.notice, is_shell);
+        self.clear_where(|| true, is_shell)
+    }
+
+    /// The same where nothing else waits. Counted while nobody moves over, who would be counted
+    /// twice: then whoever leaves the last shell would take it for another.
+    pub(crate) fn clear_last_shells(&self, is_shell: impl FnMut(&W) -> bool) -> u64 {
+        self.clear_where(|| self.queued() <= self.shells(), is_shell)
+    }
+
+    fn clear_where(&self, worth: impl FnOnce() -> bool, is_shell: impl FnMut(&W) -> bool) -> u64 {
+        let waiting = || worth().then(|| self.in_line());
+        let shells = self.aside.clear(&self.line, waiting, &self.notice, is_shell);
+        let cleared = shells.len() as u64;
         self.taken_by_others.fetch_add(cleared, Ordering::AcqRel);
+        // Of one that somebody else runs or has run this may be the last reference to its result.
+        shells.into_iter().for_each(drop_quietly);
         cleared
     }
 
-    /// A task has ended in the line, and left its shell there.
+    /// How many shells are in the line.
+    pub(crate) fn shells(&self) -> u64 {
+        self.shells.load(Ordering::Acquire)
+    }
+
+    /// A task has ended in the line, or is run from elsewhere, and left its shell there.
     pub(crate) fn shell_left(&self) {
         self.shells.fetch_add(1, Ordering::AcqRel);
     }
@@ -287,22 +320,31 @@ impl<W: Send> Floor<W> {
 
     /// Whether there may be so many shells that it is worth going through all that wait.
     pub(crate) fn has_many_shells(&self) -> bool {
-        let shells = self.shells.load(Ordering::Acquire);
+        let shells = self.shells();
         0 < shells && self.door.len_max() / CLEARED_EACH_MAX <= shells
     }
 
     /// The tasks that wait, as an autoscaler sees them: without shells.
     pub(crate) fn waiting(&self, now: Timestamp) -> Spread {
-        let with_shells = self.newest(self.queued(), now);
-        let shells = self.shells.load(Ordering::Acquire);
-        // The oldest may be a shell. Nobody knows, so nobody is told to have waited for less.
-        Spread { queued: with_shells.queued.saturating_sub(shells), ..with_shells }
+        let (with_shells, shells) = (self.queued(), self.shells());
+        let queued = with_shells.saturating_sub(shells);
+        if shells == 0 || queued == 0 {
+            return self.newest(queued, now);
+        }
+        // The oldest may be a shell, and who is one nobody knows. But of so many who are none one
+        // came at least as early as the first of as many who came last.
+        Spread { queued, oldest: self.in_order(queued).min(now), newest: now }
+    }
+
+    /// When the first of the `count` was submitted who came last.
+    fn in_order(&self, count: u64) -> Timestamp {
+        let admitted = self.door.admitted();
+        self.stamps.submitted(admitted.saturating_sub(count), admitted)
     }
 
     /// The newest `count` tasks that wait, as the roster sees them.
     pub(crate) fn newest(&self, count: u64, now: Timestamp) -> Spread {
-        let admitted = self.door.admitted();
-        let in_order = self.stamps.submitted(admitted.saturating_sub(count), admitted);
+        let in_order = self.in_order(count);
         let oldest = self.aside.oldest().unwrap_or(in_order);
         Spread { queued: count, oldest: oldest.min(now), newest: now }
     }

@@ -17,7 +17,7 @@ use loom::thread;
 use super::desk::Standing;
 use super::machine::{Engine, Settings};
 use super::notice::{LATE, REPORT};
-use super::{Badge, Fate, Kind, Shut, Signal, WorkerHooks};
+use super::{Badge, Fate, Kind, Shut, Signal, Watch, WorkerHooks};
 use crate::event::Events;
 use crate::park::Parker;
 use crate::pool::{Admission, Bid};
@@ -494,6 +494,24 @@ fn whoever_waits_for_room_gets_the_place_of_a_task_that_ends_in_the_line() {
         other.join().expect("no panic");
         // Unless it was cleared out, a worker has taken it before it heard of the pause.
         2 - u32::try_from(engine.floor.taken_by_others()).expect("one at most")
+    });
+}
+
+/// No worker comes, so only whoever ends the last task can call it, or it sees the shell by itself.
+#[test]
+fn whoever_waits_for_calm_in_a_paused_pool_hears_of_the_last_that_ends() {
+    check(Shape { queue_len_max: 1, ..ONE }, |engine| {
+        engine.visit(0, |desk, _, _| desk.paused = true);
+        let task = Arc::new(Ends { ended: AtomicBool::new(false) });
+        let number = engine.enter().expect("nothing waits");
+        engine.put(number, Some(Arc::clone(&task)));
+        let other = thread::spawn({
+            let engine = Arc::clone(engine);
+            move || task.end(&engine)
+        });
+        Watch::new(engine, |desk, engine| desk.is_idle(&engine.floor)).wait();
+        other.join().expect("no panic");
+        1 - u32::try_from(engine.floor.taken_by_others()).expect("one at most")
     });
 }
 

@@ -18,6 +18,8 @@ pub(crate) const TINY: u32 = 1 << 4;
 pub(crate) const SHARED: u32 = 1 << 5;
 /// Those who wait are late: the newest go first.
 pub(crate) const LATE: u32 = 1 << 6;
+/// Somebody waits for calm in a paused pool, where no worker takes shells out.
+pub(crate) const CALM: u32 = 1 << 7;
 
 /// The flags that are up.
 #[derive(Debug, Default)]

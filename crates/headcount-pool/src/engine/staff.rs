@@ -16,6 +16,8 @@ pub(crate) struct Staff<K: Kind> {
     count: usize,
     /// What those took who are gone.
     taken_by_gone: u64,
+    /// How many tasks were told to have begun.
+    started_told: u64,
 }
 
 /// One worker.
@@ -30,7 +32,7 @@ pub(crate) struct Post<K: Kind> {
 
 impl<K: Kind> Default for Staff<K> {
     fn default() -> Self {
-        Self { posts: Vec::new(), count: 0, taken_by_gone: 0 }
+        Self { posts: Vec::new(), count: 0, taken_by_gone: 0, started_told: 0 }
     }
 }
 
@@ -111,8 +113,18 @@ impl<K: Kind> Staff<K> {
         self.taken_by_gone + self.badges().map(Badge::taken).sum::<u64>()
     }
 
+    /// How many tasks have begun, of whom so many have ended, as read before this.
+    ///
+    /// Whoever has counted one in between, and settled, counts neither here nor there. So what was
+    /// told before stands: it was none too many, and a count that falls is no count.
+    pub(crate) fn started_of(&mut self, completed: u64, accepted: u64) -> u64 {
+        let started = (completed + self.in_hand()).min(accepted);
+        self.started_told = self.started_told.max(started);
+        self.started_told
+    }
+
     /// How many tasks workers took that have not been counted by what became of them.
-    pub(crate) fn in_hand(&self) -> u64 {
+    fn in_hand(&self) -> u64 {
         self.badges().map(Badge::in_hand).sum()
     }
 

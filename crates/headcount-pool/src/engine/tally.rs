@@ -35,6 +35,13 @@ pub enum Fate {
     Returned,
 }
 
+impl Fate {
+    /// Whether it ran, to its end or not.
+    pub(crate) fn has_begun(self) -> bool {
+        matches!(self, Self::Ran | Self::Failed | Self::Panicked | Self::Stopped)
+    }
+}
+
 const FATES: usize = 8;
 
 #[derive(Debug)]
@@ -61,6 +68,14 @@ impl Totals {
     /// How many tasks ended so.
     pub(crate) fn of(&self, fate: Fate) -> u64 {
         self.fates[fate as usize]
+    }
+
+    /// How many tasks ended before they had begun.
+    pub(crate) fn unrun(&self) -> u64 {
+        [Fate::Cancelled, Fate::Expired, Fate::Dropped, Fate::Returned]
+            .map(|fate| self.of(fate))
+            .iter()
+            .sum()
     }
 
     /// How many tasks ended after they had begun.

@@ -96,8 +96,16 @@ impl<K: Kind> Watch<K> {
             true => desk.unwatch(self.number),
             false => desk.watch(self.number, waker),
         };
+        let paused = desk.is_watched_paused();
+        if paused {
+            self.engine.floor.calm_wanted();
+        }
         drop(desk);
         drop(before);
+        if paused {
+            // Whoever leaves a shell from here on does it; this is for those before.
+            self.engine.clear_last_shells();
+        }
         holds
     }
 }

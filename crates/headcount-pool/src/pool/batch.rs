@@ -16,9 +16,6 @@ pub(super) trait Batch<K: Kind, F> {
 
     /// Hands over one by itself, whatever that takes.
     fn hand_over(&mut self, task: F) -> Result<(), SubmitError<F>>;
-
-    /// The same, without blocking the thread.
-    async fn hand_over_async(&mut self, task: F) -> Result<(), SubmitError<F>>;
 }
 
 /// Nobody hears of their results.
@@ -33,10 +30,6 @@ impl<F, K: Spawns<F>> Batch<K, F> for Unheard<'_, K> {
 
     fn hand_over(&mut self, task: F) -> Result<(), SubmitError<F>> {
         self.pool.spawn(task)
-    }
-
-    async fn hand_over_async(&mut self, task: F) -> Result<(), SubmitError<F>> {
-        self.pool.spawn_async(task).await
     }
 }
 
@@ -55,11 +48,6 @@ impl<F, T, K: Runs<F, Output = T>> Batch<K, F> for Heard<'_, K, T> {
 
     fn hand_over(&mut self, task: F) -> Result<(), SubmitError<F>> {
         self.handles.push(self.pool.submit(task)?);
-        Ok(())
-    }
-
-    async fn hand_over_async(&mut self, task: F) -> Result<(), SubmitError<F>> {
-        self.handles.push(self.pool.submit_async(TaskOptions::new(), task).await?);
         Ok(())
     }
 }
@@ -146,11 +134,19 @@ impl<K: Kind> PoolHandle<K> {
         K: Runs<F, Output = T>,
     {
         // Here and not in the future, which may have to be `Send` where the iterator is not.
-        let tasks = tasks.into_iter().collect();
+        let mut tasks: VecDeque<F> = tasks.into_iter().collect();
         async move {
             let mut batch = Heard { pool: self, handles: Vec::new() };
-            let handed_over = self.hand_over_all_async(tasks, &mut batch).await;
-            batch.finish(handed_over)
+            // Not by a method of the batch: a future that a trait returns is not known to be `Send`
+            // where the task is a box.
+            while let Some(task) = self.hand_over_together(&mut tasks, &mut batch) {
+                match self.submit_async(TaskOptions::new(), task).await {
+                    Ok(handle) => batch.handles.push(handle),
+                    Err(refused) => return batch.finish(Err(self.refuse_rest(refused, tasks))),
+                }
+            }
+            let count = batch.handles.len();
+            batch.finish(Ok(count))
         }
     }
 
@@ -167,8 +163,17 @@ impl<K: Kind> PoolHandle<K> {
     where
         K: Spawns<F>,
     {
-        let tasks = tasks.into_iter().collect();
-        async move { self.hand_over_all_async(tasks, &mut Unheard { pool: self }).await }
+        let mut tasks: VecDeque<F> = tasks.into_iter().collect();
+        async move {
+            let count = tasks.len();
+            while let Some(task) = self.hand_over_together(&mut tasks, &mut Unheard { pool: self })
+            {
+                if let Err(refused) = self.spawn_async(task).await {
+                    return Err(self.refuse_rest(refused, tasks));
+                }
+            }
+            Ok(count)
+        }
     }
 
     /// Hands over all of `tasks`, and says how many there were.
@@ -180,21 +185,6 @@ impl<K: Kind> PoolHandle<K> {
         let count = tasks.len();
         while let Some(task) = self.hand_over_together(&mut tasks, batch) {
             if let Err(refused) = batch.hand_over(task) {
-                return Err(self.refuse_rest(refused, tasks));
-            }
-        }
-        Ok(count)
-    }
-
-    /// The same, without blocking the thread.
-    async fn hand_over_all_async<F>(
-        &self,
-        mut tasks: VecDeque<F>,
-        batch: &mut impl Batch<K, F>,
-    ) -> Result<usize, SubmitError<Vec<F>>> {
-        let count = tasks.len();
-        while let Some(task) = self.hand_over_together(&mut tasks, batch) {
-            if let Err(refused) = batch.hand_over_async(task).await {
                 return Err(self.refuse_rest(refused, tasks));
             }
         }

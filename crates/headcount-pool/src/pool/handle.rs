@@ -93,6 +93,10 @@ impl<K: Kind> PoolHandle<K> {
     }
 
     /// The pool as an autoscaler sees it.
+    ///
+    /// `queued` and `oldest_wait` are about tasks that are still to run. As long as some in the
+    /// line are not, because they were cancelled, expired or run from elsewhere, nobody knows which
+    /// of the others is the oldest; `oldest_wait` is then for how long it has waited at least.
     #[must_use]
     pub fn snapshot(&self) -> PoolSnapshot {
         let engine = &self.engine;
@@ -102,15 +106,17 @@ impl<K: Kind> PoolHandle<K> {
         // Read at the desk, so that whoever reads later does not see less than another before.
         let mut desk = engine.desk();
         let totals = engine.tally.totals();
-        let in_hand = desk.staff.in_hand();
         let waiting = engine.floor.waiting(now);
         let refused = engine.refused.load(Ordering::Relaxed);
         let accepted = engine.floor.door.admitted() + engine.ran_beside.load(Ordering::Relaxed);
+        // What ended in the line may be in a worker's hand, but has not begun.
+        let begun_max = accepted.saturating_sub(totals.unrun());
+        let started = desk.staff.started_of(totals.completed(), begun_max);
         PoolSnapshot {
             queue_len_max: Some(engine.floor.door.len_max()),
             counters: Counters {
                 submitted: accepted + refused,
-                started: (totals.completed() + in_hand).min(accepted),
+                started,
                 completed: totals.completed(),
                 failed: totals.of(Fate::Failed) + totals.of(Fate::Panicked),
                 panicked: totals.of(Fate::Panicked),
@@ -178,8 +184,14 @@ impl<K: Kind> PoolHandle<K> {
         &self.engine.policies
     }
 
-    /// Lets no task begin until [`resume`](Self::resume). Tasks that run go on, tasks are taken in
-    /// as long as there is room, and each worker may still begin the one it is just taking.
+    /// Lets no worker begin a task until [`resume`](Self::resume). Tasks that run go on, tasks are
+    /// taken in as long as there is room, and each worker may still begin the one it is just
+    /// taking.
+    ///
+    /// What does not wait for a worker begins all the same, where it is submitted or waited for: a
+    /// task that its submitter is to run ([`Overflow::CallerRuns`]), one that a task of the pool
+    /// hands over where the line is full, or waits for, and those of a `scope` or `map`, which
+    /// whoever opened it runs. Whoever runs them would wait for ever where they were held.
     pub fn pause(&self) {
         self.set_paused(true);
     }
@@ -193,9 +205,17 @@ impl<K: Kind> PoolHandle<K> {
         self.engine.visit(0, |desk, _, _| {
             desk.paused = paused && !self.engine.floor.door.is_closed();
         });
+        if paused {
+            // No worker will: whoever waits for calm may have nothing else to wait for.
+            self.engine.clear_last_shells();
+        }
     }
 
     /// Something that can be waited for or awaited: that no task waits and none runs.
+    ///
+    /// A paused pool is idle, too, once all that waited was cancelled, has expired or was run from
+    /// elsewhere; unless it was built for more than 65,536 that wait, as no worker takes what is
+    /// left of them out of the line before [`resume`](Self::resume).
     pub fn idle(&self) -> Idle<K> {
         Idle::new(&self.engine)
     }

@@ -8,6 +8,7 @@ use super::builder::{Builder, Workers};
 use super::handle::PoolHandle;
 use super::threads::Threads;
 use crate::engine::{Kind, Watch, is_porter_of};
+use crate::task::is_hired_for;
 
 /// A pool of OS threads, for work that computes or blocks.
 pub type ThreadPool = Pool<Threads>;
@@ -17,9 +18,10 @@ pub type ThreadPool = Pool<Threads>;
 ///
 /// Dropped, it takes no more tasks, runs those that wait, and returns when the last worker is gone.
 /// [`drain`](PoolHandle::drain) it before to have a deadline. Dropped by one of its own workers it
-/// does not wait, since it would wait for itself. Nor does a pool of async tasks that is dropped
-/// inside of a runtime, or whose runtime has but one thread: that thread may be the one that waits.
-/// There, [`drain_async`](PoolHandle::drain_async) is the way to see the last task out.
+/// does not wait, since it would wait for itself; nor by what such a thread drops when it ends. Nor
+/// does a pool of async tasks that is dropped inside of a runtime, or whose runtime has but one
+/// thread: that thread may be the one that waits. There, [`drain_async`](PoolHandle::drain_async)
+/// is the way to see the last task out.
 ///
 /// ```
 /// use headcount_pool::ThreadPool;
@@ -80,8 +82,10 @@ impl<K: Kind> Drop for Pool<K> {
     fn drop(&mut self) {
         let engine = self.handle.engine();
         engine.close();
-        let is_own = engine.is_own_worker() || self.is_own_keeper();
-        let waits = engine.kind.may_block() && !is_own && !is_porter_of(engine.number());
+        let number = engine.number();
+        // A worker on its way out is none any more, and the pool waits for its thread all the same.
+        let is_own = engine.is_own_worker() || is_hired_for(number) || self.is_own_keeper();
+        let waits = engine.kind.may_block() && !is_own && !is_porter_of(number);
         if !waits {
             return;
         }

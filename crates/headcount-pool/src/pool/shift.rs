@@ -23,9 +23,14 @@ pub(crate) struct Shift<'a, K: Kind> {
     began: Option<Timestamp>,
     /// Tasks that ran to their end and have not been counted.
     ran: u64,
+    /// How often it ran nothing since that was last left out of what is measured.
+    skipped: u32,
     /// Whether it was sent for a task and has not looked for one yet.
     en_route: bool,
 }
+
+/// After so many that were nothing to run a group of tasks is not measured as one any more.
+const SKIPPED_MAX: u32 = 8;
 
 /// What a worker finds when it looks for a task.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +59,7 @@ impl<'a, K: Kind> Shift<'a, K> {
             patience: Patience::default(),
             began: None,
             ran: 0,
+            skipped: 0,
             en_route: false,
         }
     }
@@ -111,18 +117,21 @@ impl<'a, K: Kind> Shift<'a, K> {
         }
     }
 
-    /// When the task with this stamp began: with the end of the last one, or now.
-    pub(crate) fn begin(&mut self, stamp: Stamp) -> Timestamp {
-        let began = match self.began {
+    /// When what it has just taken began: with the end of the last one, or now.
+    pub(crate) fn begin(&mut self) -> Timestamp {
+        match self.began {
             Some(began) => began,
             None => self.begins_at(self.engine.now()),
-        };
+        }
+    }
+
+    /// The task with this stamp has waited until then. Not to be said of one that does not run.
+    pub(crate) fn waited(&self, stamp: Stamp, began: Timestamp) {
         if let Some((submitted, times)) = stamp.read() {
             let waited = began.since(submitted);
             self.counter.waited(waited, times);
             self.engine.floor.oldest_waited(waited);
         }
-        began
     }
 
     fn begins_at(&mut self, now: Timestamp) -> Timestamp {
@@ -136,7 +145,28 @@ impl<'a, K: Kind> Shift<'a, K> {
     pub(crate) fn ended(&mut self, fate: Fate) {
         match fate {
             Fate::Ran => self.ran += 1,
-            other => self.counter.ended(other),
+            other => {
+                self.counter.ended(other);
+                // In this order: who reads them the other way round counts it once at most.
+                self.badge.settle(1);
+            }
+        }
+    }
+
+    /// It ran nothing: what it took had ended before, or ended so as it was looked at. Nobody
+    /// waited and nothing ran that could be measured, and the next one begins after this.
+    pub(crate) fn ran_nothing(&mut self, ended: Option<Fate>) {
+        match ended {
+            Some(fate) => self.ended(fate),
+            None => self.badge.settle(1),
+        }
+        self.skipped += 1;
+        // Those before it that are measured together end here, but not for each: to read the clock
+        // takes longer than to see that there is nothing to run.
+        if self.pace.unmeasured() == 0 || SKIPPED_MAX <= self.skipped {
+            self.measure();
+            self.began = None;
+            self.skipped = 0;
         }
     }
 
@@ -159,8 +189,10 @@ impl<'a, K: Kind> Shift<'a, K> {
         if let Some(span) = outlier {
             self.counter.served(span, 1);
         }
-        self.counter.ended_many(Fate::Ran, std::mem::take(&mut self.ran));
-        self.badge.settle();
+        // Not the one that it may be at, which has not ended.
+        let ran = std::mem::take(&mut self.ran);
+        self.counter.ended_many(Fate::Ran, ran);
+        self.badge.settle(ran);
         self.begins_at(now);
         self.tell_pace();
     }

@@ -435,3 +435,29 @@ impl Arms {
         }
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use headcount_core::Timestamp;
+
+    use super::*;
+    use crate::{CancelToken, ThreadPool, Threads, is_cancelled};
+
+    /// A worker may be quicker than the submitter, which has the token told of the task only when
+    /// that is in the line.
+    #[test]
+    fn a_task_knows_that_its_token_was_cancelled_before_the_token_knows_the_task() {
+        let pool = ThreadPool::builder().workers(1).build().expect("no fault");
+        let token = CancelToken::new();
+        let terms = pool.terms(&TaskOptions::new().token(token.clone()));
+        let bond = Bond { terms, ..pool.bond() };
+        let asks = move || {
+            let before = is_cancelled();
+            token.cancel();
+            (before, is_cancelled())
+        };
+        let (mut work, task) = Threads::promised(bond, asks);
+        work.run(Timestamp::ORIGIN);
+        assert_eq!(task.join(), Ok((false, true)));
+    }
+}

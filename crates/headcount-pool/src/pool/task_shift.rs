@@ -77,6 +77,7 @@ impl Drop for Presence {
         if let Some(run) = self.run.take() {
             run.discard();
             self.engine.counter(self.worker.slot()).ended(Fate::Stopped);
+            self.badge.settle(1);
         }
         if self.stage == Stage::AtWork {
             self.engine.hooks.stopped(&self.engine, self.worker.slot());
@@ -134,15 +135,13 @@ impl TaskShift<'_> {
     }
 
     async fn serve(&mut self, entry: Entry<TaskWork>) {
-        let began = self.books.begin(entry.stamp);
+        let began = self.books.begin();
         match Run::begin(entry.work, began) {
-            Ok(run) => self.attend(run).await,
-            Err(fate) => {
-                if let Some(fate) = fate {
-                    self.books.ended(fate);
-                }
-                self.books.served();
+            Ok(run) => {
+                self.books.waited(entry.stamp, began);
+                self.attend(run).await;
             }
+            Err(ended) => self.books.ran_nothing(ended),
         }
         self.in_a_row += 1;
         if TASKS_IN_A_ROW_MAX <= self.in_a_row {

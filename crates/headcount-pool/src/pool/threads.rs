@@ -20,7 +20,7 @@ use super::workplace::Place;
 use crate::engine::{Badge, Engine, Entry, Fate, Kind, Standing};
 use crate::task::{
     Nested, Once, PlaceBeside, Promise, Promised, SmallWork, TaskHandle, Work, depth,
-    enter_workplace, message_of, report_failure, small, take_failure, workplace,
+    enter_workplace, hired_for, message_of, report_failure, small, take_failure, workplace,
 };
 use crate::unhurt::quietly;
 
@@ -213,6 +213,7 @@ impl Shift<'_, Threads> {
         // Set before it can be parked, so whoever wakes it knows whom to wake.
         self.badge.bed().thread.get_or_init(thread::current);
         self.badge.set_thread(this_thread().unwrap_or(0));
+        hired_for(self.engine.number());
         enter_workplace(Some(Place::at(self.engine, self.worker, self.badge)));
         self.engine.hooks.started(self.engine, self.worker.slot());
         let mut standing = self.started();
@@ -265,7 +266,11 @@ impl Shift<'_, Threads> {
     /// Runs what it has in hand.
     fn serve(&mut self, hand: &mut Option<Entry<SmallWork>>) {
         let Some(entry) = hand else { return };
-        let began = self.begin(entry.stamp);
+        let began = self.begin();
+        // Only if the clock was read for it: to ask is to go to where its promise lies.
+        if entry.stamp.is_known() && entry.work.is_to_run(began) {
+            self.waited(entry.stamp, began);
+        }
         let class = entry.work.class();
         if class.is_some() {
             self.badge.set_class(class);
@@ -276,10 +281,14 @@ impl Shift<'_, Threads> {
             *hand = None;
             ran
         }));
+        let mut served = true;
         match ran {
             Ok(Some(Fate::Ran)) if take_failure() => self.ended(Fate::Failed),
-            Ok(Some(fate)) => self.ended(fate),
-            Ok(None) => {}
+            Ok(Some(fate)) if fate.has_begun() => self.ended(fate),
+            Ok(ended) => {
+                served = false;
+                self.ran_nothing(ended);
+            }
             Err(payload) => {
                 quietly(|| *hand = None);
                 take_failure();
@@ -290,6 +299,8 @@ impl Shift<'_, Threads> {
         if class.is_some() {
             self.badge.set_class(None);
         }
-        self.served();
+        if served {
+            self.served();
+        }
     }
 }

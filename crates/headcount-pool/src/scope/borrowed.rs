@@ -23,7 +23,7 @@ use super::erase::{Erased, erase};
 use crate::blocking::blocking;
 use crate::engine::{Engine, Fate};
 use crate::pool::{Admission, Bid, PoolHandle, Threads};
-use crate::sync::atomic::Ordering;
+use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Condvar, Mutex, lock};
 use crate::task::{Overflow, TaskOptions, Work, message_in, report_failure, small, take_failure};
 use crate::unhurt::drop_quietly;
@@ -140,12 +140,14 @@ impl<'scope> Scope<'_, 'scope> {
         let (engine, task) = (self.pool.engine(), erase(task));
         // It is counted as taken in before anybody can run it and count its end.
         if let Ok(Admission::Enter(number)) = engine.admit(Bid::new(Overflow::Reject)) {
-            lock(&self.queue.state).offered.push_back(task);
-            engine.put(number, small(Hint(Some(Arc::clone(&self.queue)))));
+            engine.put(number, small(Hint::to(&self.queue, task)));
         } else {
             // A pool that takes no hint leaves the task to whoever opened the scope.
             engine.ran_beside.fetch_add(1, Ordering::Relaxed);
-            lock(&self.queue.state).offered.push_back(task);
+            let mut state = lock(&self.queue.state);
+            state.offered.push_back(task);
+            // A hint that is left over from another is one to this.
+            self.queue.count_shells(&mut state);
         }
     }
 
@@ -157,13 +159,38 @@ impl<'scope> Scope<'_, 'scope> {
 }
 
 /// What waits in the pool's line: that a scope has a task to run, or had.
-struct Hint(Option<Arc<Queue>>);
+struct Hint {
+    queue: Arc<Queue>,
+    /// Whether it has been taken off the count of hints.
+    is_out: AtomicBool,
+}
+
+impl Hint {
+    /// To one more task of a scope, which anybody may run from here on.
+    fn to(queue: &Arc<Queue>, task: Erased) -> Self {
+        let mut state = lock(&queue.state);
+        state.offered.push_back(task);
+        state.hints += 1;
+        queue.count_shells(&mut state);
+        drop(state);
+        Self { queue: Arc::clone(queue), is_out: AtomicBool::new(false) }
+    }
+
+    /// It leaves the line, whoever takes it: it is not counted as a hint any more. Not twice.
+    fn leave(&self, state: &mut State) {
+        if !self.is_out.swap(true, Ordering::Relaxed) {
+            state.hints -= 1;
+        }
+    }
+}
 
 impl Work for Hint {
     fn run(&mut self, _now: Timestamp) -> Option<Fate> {
-        let queue = self.0.take()?;
-        let task = queue.begin(|state| state.offered.pop_front())?;
-        Some(queue.run(task))
+        let task = self.queue.begin(|state| {
+            self.leave(state);
+            state.offered.pop_front()
+        })?;
+        Some(self.queue.run(task))
     }
 
     /// Whoever opened the scope runs the task and counts it, and so here and below nobody does.
@@ -175,8 +202,35 @@ impl Work for Hint {
         false
     }
 
+    fn is_to_run(&self, _now: Timestamp) -> bool {
+        !lock(&self.queue.state).offered.is_empty()
+    }
+
     fn class(&self) -> Option<Name> {
         None
+    }
+
+    /// One hint is as good as another: while there are more than tasks any of them is a shell.
+    fn take_shell(&self) -> bool {
+        let mut state = lock(&self.queue.state);
+        let is_shell = 0 < state.shells && !self.is_out.load(Ordering::Relaxed);
+        if is_shell {
+            self.leave(&mut state);
+            self.queue.count_shells(&mut state);
+        }
+        is_shell
+    }
+}
+
+impl Drop for Hint {
+    /// It may be dropped unrun, where the line is emptied.
+    fn drop(&mut self) {
+        if self.is_out.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut state = lock(&self.queue.state);
+        self.leave(&mut state);
+        self.queue.count_shells(&mut state);
     }
 }
 
@@ -193,6 +247,9 @@ struct State {
     offered: VecDeque<Erased>,
     /// Those that whoever opened the scope runs.
     kept: VecDeque<Erased>,
+    /// How many hints are in the line, and how many of them there is no task for: those are shells.
+    hints: usize,
+    shells: usize,
     running: u32,
     panic: Option<Box<dyn Any + Send>>,
 }
@@ -205,9 +262,23 @@ impl Queue {
 
     fn begin(&self, next: impl FnOnce(&mut State) -> Option<Erased>) -> Option<Erased> {
         let mut state = lock(&self.state);
-        let task = next(&mut state)?;
-        state.running += 1;
-        Some(task)
+        let task = next(&mut state);
+        state.running += u32::from(task.is_some());
+        let left = self.count_shells(&mut state);
+        drop(state);
+        if left {
+            self.engine.shell_was_left();
+        }
+        task
+    }
+
+    /// Counts how many hints are shells by now, and says whether there are more.
+    fn count_shells(&self, state: &mut State) -> bool {
+        let shells = state.hints.saturating_sub(state.offered.len());
+        let before = std::mem::replace(&mut state.shells, shells);
+        (before..shells).for_each(|_| self.engine.floor.shell_left());
+        (shells..before).for_each(|_| self.engine.floor.shell_taken());
+        before < shells
     }
 
     /// Runs a task that has begun, and says how it is to be counted.

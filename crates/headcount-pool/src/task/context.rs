@@ -24,11 +24,19 @@ pub(crate) trait Workplace: Send + Sync {
 /// Where a task runs that no worker runs. That it blocks is nothing to the pool.
 pub(crate) struct PlaceBeside {
     pool: usize,
+    /// Where it runs inside of a task of another pool: that one's, whose worker it holds up.
+    around: Option<Arc<dyn Workplace>>,
 }
 
 impl PlaceBeside {
     pub(crate) fn of(pool: usize) -> Self {
-        Self { pool }
+        Self { pool, around: None }
+    }
+
+    /// The place of a task of `pool` on this thread, if it has no other there.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn inside_of(pool: usize, around: Option<Arc<dyn Workplace>>) -> Self {
+        Self { pool, around }
     }
 }
 
@@ -37,9 +45,18 @@ impl Workplace for PlaceBeside {
         self.pool
     }
 
-    fn blocks(&self, _on: BlocksOn) {}
+    fn blocks(&self, _on: BlocksOn) {
+        if let Some(around) = &self.around {
+            // Whatever it waits for, it is none of the tasks that the other worker is there for.
+            around.blocks(BlocksOn::Outside);
+        }
+    }
 
-    fn unblocks(&self) {}
+    fn unblocks(&self) {
+        if let Some(around) = &self.around {
+            around.unblocks();
+        }
+    }
 }
 
 /// What a task blocks on.
@@ -73,6 +90,19 @@ thread_local! {
         const { RefCell::new(None) };
     static STOPPABLE: RefCell<Option<Arc<dyn Stoppable>>> = const { RefCell::new(None) };
     static FAILED: Cell<bool> = const { Cell::new(false) };
+    /// The pool that this thread was hired for, told from others by a number. 0: none. Stays when
+    /// its workplace is gone, for what the thread drops when it ends.
+    static HIRED_FOR: Cell<usize> = const { Cell::new(0) };
+}
+
+/// This thread is a worker of that pool until it ends.
+pub(crate) fn hired_for(pool: usize) {
+    HIRED_FOR.set(pool);
+}
+
+/// Whether this thread was started for that pool, and works there or is about to end.
+pub(crate) fn is_hired_for(pool: usize) -> bool {
+    HIRED_FOR.try_with(Cell::get).is_ok_and(|known| known == pool)
 }
 
 /// From here on this thread is a worker, until the place is taken away with `None`.

@@ -123,9 +123,9 @@ impl<T> TaskHandle<T> {
     /// at its next await, a closure sees [`is_cancelled`](crate::is_cancelled).
     ///
     /// What a task holds that has not begun is let go of at once, and a snapshot does not count it
-    /// as waiting any more. Where the line is full and one in 64 of those in it has ended there,
-    /// whoever wants a place gets theirs. Before that, and in a line for more than 65,536, a place
-    /// is free when a worker comes to it.
+    /// as waiting any more, nor is anybody hired for it beside others. Where the line is full and
+    /// one in 64 of those in it has ended there, whoever wants a place gets theirs. Before that,
+    /// and in a line for more than 65,536, a place is free when a worker comes to it.
     pub fn cancel(&self) {
         self.pledge.cancel();
     }

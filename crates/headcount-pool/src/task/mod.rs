@@ -33,8 +33,8 @@ pub use options::{Overflow, TaskOptions};
 pub use token::CancelToken;
 
 pub(crate) use context::{
-    BlocksOn, PlaceBeside, Workplace, enter_workplace, has_failed, has_timed_out, take_failure,
-    workplace,
+    BlocksOn, PlaceBeside, Workplace, enter_workplace, has_failed, has_timed_out, hired_for,
+    is_hired_for, take_failure, workplace,
 };
 pub(crate) use error::{message_in, message_of};
 #[cfg(feature = "tokio")]

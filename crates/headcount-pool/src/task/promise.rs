@@ -42,7 +42,8 @@ pub(crate) struct Promise<F, T> {
     stopped: AtomicBool,
     /// Whether its pool has handed it back, and counted it so. Under the lock, too; here it fits.
     off_the_books: AtomicBool,
-    /// Whether it has ended in the line, and nobody has taken its shell out.
+    /// Whether it has ended in the line or was begun from elsewhere, and nobody has taken its shell
+    /// out.
     shell: AtomicBool,
     /// `None`: nothing special was agreed on.
     terms: Option<Box<Terms>>,
@@ -136,8 +137,12 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
     }
 
     /// Takes the task, to run it. `Err`: how it ended before, if this has just been found out.
-    pub(crate) fn begin(self: &Arc<Self>, now: Timestamp) -> Result<F, Option<Fate>> {
-        if self.expires_at().is_some_and(|at| at <= now) {
+    pub(crate) fn begin(
+        self: &Arc<Self>,
+        now: Timestamp,
+        runner: Runner,
+    ) -> Result<F, Option<Fate>> {
+        if self.is_late(now) {
             return Err(self.give_up(Fate::Expired).then_some(Fate::Expired));
         }
         // Its token tells one task after the other, and those that run may have stopped by then:
@@ -150,16 +155,34 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
             if !state.is_waiting() {
                 return Err(None);
             }
+            if runner == Runner::WaitsForIt {
+                self.leaves_place();
+            }
             match std::mem::replace(&mut state.stage, Stage::Running(None)) {
                 Stage::Waiting(task) => task,
                 _ => unreachable!("it waits"),
             }
         };
+        if runner == Runner::WaitsForIt {
+            Arc::clone(&self.home).shell_was_left();
+        }
         let run_until = self.terms.as_ref().and_then(|terms| terms.begin(|| self.home.now()));
         if let Some(at) = run_until {
             self.home.remind(at, self.as_deadline());
         }
         Ok(task)
+    }
+
+    /// Whether whoever takes it out of the line would run it. A look without the lock: it may end
+    /// after that.
+    pub(crate) fn is_to_run(&self, now: Timestamp) -> bool {
+        let has_ended = self.done.load(Ordering::Acquire) || self.shell.load(Ordering::Acquire);
+        !has_ended && !self.is_late(now) && !self.is_called_off()
+    }
+
+    /// Whether it has waited for too long.
+    fn is_late(&self, now: Timestamp) -> bool {
+        self.expires_at().is_some_and(|at| at <= now)
     }
 
     /// Whether its token was cancelled.
@@ -211,11 +234,7 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
 
     /// It ends where it waits, in the line, and leaves its shell there. False: as above.
     fn leave_shell(&self, fate: Fate) -> bool {
-        let left = self.give_up_and(fate, || {
-            // In this order, so that nobody takes out what has not been counted.
-            self.home.shell_left();
-            self.shell.store(true, Ordering::Release);
-        });
+        let left = self.give_up_and(fate, || self.count_shell());
         if left {
             self.home.ended(fate);
             Arc::clone(&self.home).shell_was_left();
@@ -223,8 +242,22 @@ impl<F: Send + 'static, T: Send + 'static> Promise<F, T> {
         left
     }
 
-    /// Whether it has ended in the line, for whoever takes it out: from here on its shell is not
-    /// counted any more.
+    /// Somebody runs it who has not taken it out of the line: what is left there is a shell. Not
+    /// of one that was handed back, which has left the line. Said under the lock.
+    fn leaves_place(&self) {
+        if !self.off_the_books.load(Ordering::Relaxed) {
+            self.count_shell();
+        }
+    }
+
+    fn count_shell(&self) {
+        // In this order, so that nobody takes out what has not been counted.
+        self.home.shell_left();
+        self.shell.store(true, Ordering::Release);
+    }
+
+    /// Whether it has ended in the line, or runs elsewhere, for whoever takes it out: from here on
+    /// its shell is not counted any more.
     pub(crate) fn take_shell(&self) -> bool {
         // A look first: most that are asked are none, and are not to be written to.
         let shell = self.shell.load(Ordering::Acquire) && self.shell.swap(false, Ordering::AcqRel);
@@ -350,7 +383,7 @@ impl<F: FnOnce() -> T + Send + 'static, T: Send + 'static> Promise<F, T> {
 
     /// Runs the closure, if it still waits. `None`: somebody else has counted it.
     pub(crate) fn run_now(self: Arc<Self>, now: Timestamp, runner: Runner) -> Option<Fate> {
-        let task = match self.begin(now) {
+        let task = match self.begin(now, runner) {
             Ok(task) => task,
             Err(fate) => {
                 if runner == Runner::TookIt {
@@ -387,7 +420,7 @@ impl<F: FnOnce() -> T + Send + 'static, T: Send + 'static> Promise<F, T> {
 pub(crate) enum Runner {
     /// Whoever took it out of the line.
     TookIt,
-    /// Somebody who waits for it; what is left of it stays in the line.
+    /// Somebody who waits for it; its shell stays in the line.
     WaitsForIt,
 }
 
@@ -462,7 +495,8 @@ impl<F: Send + 'static, T: Send + 'static> Listener for Promise<F, T> {
 
 impl<F: Send + 'static, T: Send + 'static> Stoppable for Promise<F, T> {
     fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Acquire) || self.has_run_out()
+        // Its token may not know of it yet: it does when its submitter is back from the line.
+        self.stopped.load(Ordering::Acquire) || self.is_called_off() || self.has_run_out()
     }
 
     fn has_timed_out(&self) -> bool {

@@ -14,11 +14,13 @@ use std::task::{Context, Poll};
 use headcount_core::{Name, Timestamp};
 use tokio::runtime::Handle;
 
-use super::context::{PlaceBeside, Stoppable, as_stoppable, enter_workplace, swap_failure};
+use super::context::{
+    PlaceBeside, Stoppable, as_stoppable, enter_workplace, swap_failure, workplace,
+};
 use super::error::{TaskError, message_of};
 use super::lent::{Guest, Lends, LentPlace, Turn, lend_to, swap_lends};
 use super::nested::{Nested, depth};
-use super::promise::Promise;
+use super::promise::{Promise, Runner};
 use super::terms::{Home, Terms};
 use crate::engine::Fate;
 use crate::group::Messenger;
@@ -111,8 +113,12 @@ impl<F: Future<Output = T> + Send + 'static, T: Send + 'static> Promise<F, T> {
     }
 
     /// The future, ready to be polled. `Err`: as above.
-    fn body(self: Arc<Self>, now: Timestamp) -> Result<Body<Fate>, (Arc<Self>, Option<Fate>)> {
-        match Promise::begin(&self, now) {
+    fn body(
+        self: Arc<Self>,
+        now: Timestamp,
+        runner: Runner,
+    ) -> Result<Body<Fate>, (Arc<Self>, Option<Fate>)> {
+        match Promise::begin(&self, now, runner) {
             Ok(task) => Ok(Box::pin(keep(Kept(Some(self)), task))),
             Err(fate) => Err((self, fate)),
         }
@@ -121,7 +127,7 @@ impl<F: Future<Output = T> + Send + 'static, T: Send + 'static> Promise<F, T> {
 
 impl<F: Future<Output = T> + Send + 'static, T: Send + 'static> Job for Promise<F, T> {
     fn begin(self: Arc<Self>, now: Timestamp) -> Result<Body<Fate>, Option<Fate>> {
-        self.body(now).map_err(|(promise, fate)| {
+        self.body(now, Runner::TookIt).map_err(|(promise, fate)| {
             Promise::take_shell(&promise);
             fate
         })
@@ -360,12 +366,25 @@ impl Future for Inside {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         // As deep as when it began, whichever thread polls it now.
         let _nested = Nested::at(self.depth);
-        let polled = self.aside.poll_here(context);
+        let pool = self.aside.home.pool();
+        let polled = as_task_of(pool, || self.aside.poll_here(context));
         if polled.is_ready() {
             self.aside.pass_on();
         }
         polled
     }
+}
+
+/// Does it as a task of `pool`. Where this thread is at one already, that one's place is lent.
+fn as_task_of<R>(pool: usize, act: impl FnOnce() -> R) -> R {
+    let around = workplace();
+    if around.as_ref().is_some_and(|place| place.pool() == pool) {
+        return act();
+    }
+    let before = enter_workplace(Some(Arc::new(PlaceBeside::inside_of(pool, around))));
+    let result = act();
+    enter_workplace(before);
+    result
 }
 
 impl Drop for Inside {
@@ -399,7 +418,7 @@ impl<F: Future<Output = T> + Send + 'static, T: Send + 'static> Guest for Promis
         let home = Arc::clone(self.home());
         let class = self.class();
         // Where it has ended meanwhile its shell stays in the line, for whoever takes that out.
-        let begun = match self.body(home.now()) {
+        let begun = match self.body(home.now(), Runner::WaitsForIt) {
             Ok(body) => Ok(Run::of(RunBody::Promised(body), class)),
             Err((_, fate)) => Err(fate),
         };

@@ -19,8 +19,8 @@ pub(crate) trait Home: Send + Sync {
     /// A task ended without a worker having counted it.
     fn ended(&self, fate: Fate);
 
-    /// A task has ended in the line. Its shell is counted until it is taken out. Told under the
-    /// task's lock.
+    /// A task has ended in the line, or somebody runs it who did not take it out. Its shell is
+    /// counted until it is taken out. Told under the task's lock.
     fn shell_left(&self);
 
     /// Somebody has taken a shell out of the line that was counted.

@@ -10,6 +10,7 @@ use smallbox::{SmallBox, smallbox};
 
 use super::promise::{Promise, Runner};
 use crate::engine::Fate;
+use crate::unhurt::drop_quietly;
 
 /// What a worker does with a task.
 #[doc(hidden)]
@@ -21,11 +22,15 @@ pub trait Work: Send {
     fn run(&mut self, now: Timestamp) -> Option<Fate>;
 
     /// It will not run; says so to whoever waits for it. `false`: somebody else has counted it.
+    /// Does not panic, whatever the task held.
     fn abandon(&mut self, fate: Fate) -> bool;
 
     /// Takes it off the pool's books, if it is still to run: from here on nobody counts it. Says
     /// whether it was.
     fn hand_back(&mut self) -> bool;
+
+    /// Whether it would run now, as far as can be seen.
+    fn is_to_run(&self, now: Timestamp) -> bool;
 
     /// The class that its submitter gave it.
     fn class(&self) -> Option<Name>;
@@ -64,10 +69,17 @@ impl<F: FnOnce() + Send> Work for Once<F> {
     }
 
     fn abandon(&mut self, _fate: Fate) -> bool {
-        self.0.take().is_some()
+        let Some(task) = self.0.take() else { return false };
+        // What it held is another's, and may panic where whoever drops it has done nothing wrong.
+        drop_quietly(task);
+        true
     }
 
     fn hand_back(&mut self) -> bool {
+        self.0.is_some()
+    }
+
+    fn is_to_run(&self, _now: Timestamp) -> bool {
         self.0.is_some()
     }
 
@@ -96,6 +108,10 @@ impl<F: FnOnce() -> T + Send + 'static, T: Send + 'static> Work for Promised<F, 
 
     fn hand_back(&mut self) -> bool {
         self.0.as_ref().is_some_and(|promise| promise.hand_back())
+    }
+
+    fn is_to_run(&self, now: Timestamp) -> bool {
+        self.0.as_ref().is_some_and(|promise| promise.is_to_run(now))
     }
 
     fn class(&self) -> Option<Name> {

@@ -11,7 +11,7 @@ use headcount_core::{Clock, Staffing, Timestamp};
 use headcount_pool::policy::{
     Baggage, BreakerConfig, CircuitBreaker, Ending, PoolPolicy, TaskView, Trip, Verdict,
 };
-use headcount_pool::{Event, Refusal, TaskError, TaskOptions, blocking};
+use headcount_pool::{Event, Overflow, Refusal, TaskError, TaskOptions, blocking};
 
 use super::{Pool, alive, at, builder, count_in, does, run_unrun, workers_alive};
 use crate::support::{Dice, Gate, LIMIT, Pass, add_one, counter, eventually, read, within};
@@ -95,6 +95,33 @@ fn whatever_a_task_drops_may_panic() {
         pool.resume();
     }
     assert_unhurt(pool, "bombs", 2);
+}
+
+/// What a task held that is dropped for another, or instead of it, is the fault of neither.
+#[test]
+fn a_task_that_is_dropped_hurts_no_submitter() {
+    let pool = builder("evicts").workers(1).queue_len_max(1).build().expect("no fault");
+    pool.pause();
+    let bomb = || {
+        let bomb = Bomb;
+        does(move || assert!(size_of_val(&bomb) == 0))
+    };
+    let submits = |overflow| TaskOptions::new().overflow(overflow);
+    pool.spawn(bomb()).expect("there is room");
+    let innocent = catch_unwind(AssertUnwindSafe(|| {
+        pool.submit_with(submits(Overflow::DropOldest), does(|| 7)).expect("it takes the place")
+    }));
+    let newest = catch_unwind(AssertUnwindSafe(|| {
+        pool.spawn_with(submits(Overflow::DropNewest), bomb()).expect("it is dropped");
+    }));
+    let counters = pool.snapshot().counters;
+    pool.resume();
+    assert_eq!(innocent.expect("it is not hurt").join(), Ok(7));
+    assert!(newest.is_ok(), "nor is this one");
+    assert_eq!((counters.submitted, counters.dropped, counters.rejected), (3, 1, 1));
+    let told = pool.events().into_iter().map(|(_, event)| event);
+    assert_eq!(told.filter(|event| matches!(event, Event::TaskDropped { .. })).count(), 2);
+    assert_unhurt(pool, "evicts", 1);
 }
 
 #[test]

@@ -63,6 +63,7 @@
 //! | 6 | | *a panic leaves counts or waiters wrong* |
 //! |  | both | `a_task_that_panics_hurts_nobody_and_is_counted` |
 //! |  |  | `whatever_a_task_drops_may_panic` |
+//! |  |  | `a_task_that_is_dropped_hurts_no_submitter` |
 //! |  |  | `a_waker_that_panics_hurts_nobody` |
 //! |  |  | `hooks_and_listeners_that_panic_hurt_nobody` |
 //! |  |  | `a_hook_of_a_policy_that_panics_is_told_by_its_name` |
@@ -79,6 +80,7 @@
 //! |  |  | `a_pool_without_workers_can_be_dropped` |
 //! |  |  | `a_pool_dropped_by_its_own_worker_ends_by_itself` |
 //! |  |  | `a_pool_dropped_by_its_own_keeper_ends_by_itself` |
+//! |  | threads | `a_pool_whose_last_owner_is_kept_by_its_worker_ends_by_itself` |
 //! |  | tasks | `a_pool_that_is_left_to_itself_ends_with_its_runtime`* |
 //! | 9 | | *state after a reboot* |
 //! |  | both | `closing_twice_lets_everybody_go_home` |

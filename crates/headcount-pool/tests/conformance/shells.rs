@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 use std::task::{Context, Poll};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use headcount_core::Counters;
 use headcount_pool::{CancelToken, Overflow, Refusal, TaskHandle, TaskOptions};
@@ -247,6 +247,60 @@ fn whoever_waits_for_calm_is_told_when_only_shells_were_left() {
     eventually("it is called", || 0 < calls.count());
     pool.resume();
     assert!(pool.idle().wait_timeout(LIMIT));
+}
+
+/// Nobody else comes: no worker takes shells out of a paused pool, and nobody submits.
+#[test]
+fn a_paused_pool_in_which_only_shells_are_left_is_idle() {
+    let pool = builder("still").workers(1).build().expect("no fault");
+    pool.pause();
+    let bring = || [(); 3].map(|()| pool.submit(does(|| ())).expect("there is room"));
+    let tasks = bring();
+    let calls = Arc::new(Calls::default());
+    let mut idle = pin!(pool.idle());
+    let waker = calls.waker();
+    let mut context = Context::from_waker(&waker);
+    assert!(idle.as_mut().poll(&mut context).is_pending(), "three wait");
+    tasks.iter().for_each(TaskHandle::cancel);
+    eventually("it is called", || 0 < calls.count());
+    eventually("it is idle", || idle.as_mut().poll(&mut context).is_ready());
+    // Where they have ended before somebody waits for calm.
+    bring().iter().for_each(TaskHandle::cancel);
+    assert!(pool.idle().wait_timeout(LIMIT));
+    pool.resume();
+    pool.submit(does(|| ())).expect("open").join().expect("it runs");
+}
+
+#[test]
+fn nobody_is_hired_for_what_has_ended_in_the_line() {
+    let wait_budget = Duration::from_millis(150);
+    // So many that nobody is hired at once because more wait than may be hired.
+    let pool = builder("husks").workers(1..=9).wait_budget(wait_budget).build().expect("no fault");
+    let gate = Gate::new();
+    pool.spawn(at(&gate)).expect("open");
+    gate.wait_for(1);
+    let tasks = [(); 3].map(|()| pool.submit(does(|| ())).expect("there is room"));
+    tasks.iter().for_each(TaskHandle::cancel);
+    assert!(!pool.idle().wait_timeout(2 * wait_budget), "one is at the gate");
+    assert_eq!(pool.counts().live, 1);
+    // For one that lives somebody is.
+    pool.submit(does(|| ())).expect("open").join().expect("it runs beside the one at the gate");
+    assert_eq!(pool.snapshot().queued, 0);
+}
+
+#[test]
+fn the_oldest_that_waits_is_none_that_has_ended() {
+    let pool = builder("ages").workers(1).build().expect("no fault");
+    pool.pause();
+    let first = pool.submit(does(|| ())).expect("there is room");
+    assert!(!pool.idle().wait_timeout(Duration::from_millis(30)), "it waits");
+    let began = Instant::now();
+    let _second = pool.submit(does(|| ())).expect("there is room");
+    first.cancel();
+    let snapshot = pool.snapshot();
+    let oldest = snapshot.oldest_wait.expect("one waits");
+    assert!(snapshot.queued == 1 && oldest <= began.elapsed(), "{snapshot:?}");
+    pool.resume();
 }
 
 /// As many as may wait, and among them all who are cancelled, by everybody at once.

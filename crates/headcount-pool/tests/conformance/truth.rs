@@ -1,13 +1,14 @@
 //! What a pool says of itself is so.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use headcount_core::{Counters, Name, Staffing};
 use headcount_pool::{
-    Doing, Event, Overflow, TaskError, TaskOptions, WorkerReport, report_failure,
+    CancelToken, Doing, Event, Overflow, TaskError, TaskHandle, TaskOptions, WorkerReport,
+    report_failure,
 };
 
 use super::{Pool, at, builder, count_in, does};
@@ -113,6 +114,32 @@ fn wait_and_service_are_about_what_they_were() {
     assert!(service.p50 < held, "nine did nothing: {service:?}");
     assert!(snapshot.spawn_delay.is_some_and(|delay| delay < LIMIT));
     assert_eq!(snapshot.service_logs.map(|logs| logs.count), Some(10));
+}
+
+/// Those who go by waits and services are not to take what is left of a task for one.
+#[test]
+fn what_never_ran_has_neither_waited_nor_been_served() {
+    let pool = builder("unrun").workers(1).build().expect("no fault");
+    let gate = Gate::new();
+    pool.spawn(at(&gate)).expect("open");
+    gate.wait_for(1);
+    let token = CancelToken::new();
+    let submit = |options| pool.submit_with(options, does(|| ())).expect("open");
+    let by_hand: Vec<_> = (0..20).map(|_| submit(TaskOptions::new())).collect();
+    let by_token = (0..20).map(|_| submit(TaskOptions::new().token(token.clone())));
+    let by_time = TaskOptions::new().wait_max(Duration::from_millis(1));
+    let others: Vec<_> = by_token.chain((0..20).map(|_| submit(by_time.clone()))).collect();
+    by_hand.iter().for_each(TaskHandle::cancel);
+    token.cancel();
+    eventually("their time is up", || others.iter().all(TaskHandle::is_done));
+    gate.open();
+    assert!(pool.idle().wait_timeout(LIMIT));
+    let snapshot = pool.snapshot();
+    let (wait, service) = (snapshot.wait.expect("one"), snapshot.service.expect("one"));
+    assert_eq!((wait.count, service.count), (1, 1), "who was at the gate");
+    let counters = snapshot.counters;
+    assert_eq!((counters.started, counters.completed), (1, 1));
+    assert_eq!(counters.cancelled + counters.expired, 60);
 }
 
 #[test]
@@ -275,10 +302,38 @@ fn many_may_wait_for_idle_at_once_and_all_are_told() {
     }
 }
 
+/// A count that falls is taken for that of another pool by those who go by differences.
+#[test]
+fn what_was_started_never_falls_from_one_snapshot_to_the_next() {
+    let pool = builder("rises").workers(2).build().expect("no fault");
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut dice = Dice::new(1);
+            while !over.load(Ordering::SeqCst) {
+                let spins = 1 + dice.below(400);
+                let task = does(move || Dice::new(spins).dawdle(spins));
+                pool.submit(task).expect("open").join().expect("no panic");
+            }
+        });
+        let mut last = 0;
+        let fell = (0..100_000).find_map(|_| {
+            let started = pool.snapshot().counters.started;
+            let before = std::mem::replace(&mut last, started);
+            (started < before).then_some((before, started))
+        });
+        over.store(true, Ordering::SeqCst);
+        assert_eq!(fell, None);
+    });
+    assert!(pool.idle().wait_timeout(LIMIT));
+    let counters = pool.snapshot().counters;
+    assert_eq!(counters.started, counters.completed);
+}
+
 #[test]
 fn snapshots_by_many_at_once_agree() {
     let pool = builder("views").workers(2).build().expect("no fault");
-    let over = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let over = Arc::new(AtomicBool::new(false));
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {

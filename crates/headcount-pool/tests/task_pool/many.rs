@@ -1,13 +1,14 @@
 //! Groups and batches where the line is full and no thread may block.
 
 use std::future::Future;
+use std::pin::Pin;
 use std::time::Duration;
 
 use headcount_pool::{
     CancelToken, Name, Overflow, Refusal, TaskError, TaskOptions, TaskPool, ThreadPool,
 };
 
-use crate::stage::{Gate, on_both};
+use crate::stage::{Gate, many_threads, on_both};
 
 fn small_pool(workers: u32) -> TaskPool {
     let builder = TaskPool::builder().workers(workers).queue_len_max(4);
@@ -42,6 +43,30 @@ fn a_batch_larger_than_the_line_is_handed_over_without_blocking_the_runtime() {
         assert_eq!(pool.spawn_all_async((0..50).map(|_| async {})).await.expect("open"), 50);
         pool.idle().await;
         assert_eq!(pool.snapshot().counters.completed, 100);
+    });
+}
+
+/// A task of another runtime, which may move from thread to thread, awaits a batch whose tasks are
+/// boxed. That it compiles is half of it.
+#[test]
+fn a_batch_of_boxed_tasks_can_be_awaited_on_any_thread() {
+    many_threads().block_on(async {
+        let futures = TaskPool::builder().workers(1).queue_len_max(1).build().expect("a runtime");
+        let closures = ThreadPool::builder().workers(1).queue_len_max(1).build().expect("no fault");
+        let (tasks, threads) = (futures.handle(), closures.handle());
+        let elsewhere = tokio::spawn(async move {
+            let ready = || Box::pin(async {}) as Pin<Box<dyn Future<Output = ()> + Send>>;
+            let spawned = tasks.spawn_all_async([ready(), ready()]).await.expect("open");
+            let heard = tasks.submit_all_async([ready(), ready()]).await.expect("open");
+            let boxed = |n: u32| Box::new(move || n) as Box<dyn FnOnce() -> u32 + Send>;
+            let closures = [boxed(1), boxed(2), boxed(3)];
+            let mut sum = 0;
+            for part in threads.submit_all_async(closures).await.expect("open") {
+                sum += part.await.expect("it ran");
+            }
+            (spawned, heard.len(), sum)
+        });
+        assert_eq!(elsewhere.await.expect("no panic"), (2, 2, 6));
     });
 }
 

@@ -7,11 +7,11 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::SeqCst;
 use std::task::{Context, Poll, Waker};
 
-use headcount_pool::{PoolHandle, TaskHandle, TaskOptions, TaskPool, Tasks};
+use headcount_pool::{Overflow, PoolHandle, Refusal, TaskHandle, TaskOptions, TaskPool, Tasks};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::yield_now;
 
-use crate::stage::{Gate, joined, many_threads, on_both, pool_of};
+use crate::stage::{FOR_EVER, Gate, joined, many_threads, on_both, one_thread, pool_of};
 
 #[test]
 fn a_task_that_fills_its_own_pool_does_not_wait_for_itself() {
@@ -216,6 +216,58 @@ fn a_task_that_waits_for_room_in_its_own_line_does_not_wait_for_itself() {
         pool.idle().await;
         assert_eq!(pool.snapshot().counters.completed, 6, "what ran beside counts, too");
     });
+}
+
+/// All that a task has awaited has left the line to others, though nobody has come to it there.
+#[test]
+fn what_a_task_has_awaited_leaves_its_place_to_others() {
+    on_both(|| async {
+        let pool = TaskPool::builder().workers(1).queue_len_max(4).build().expect("a runtime");
+        let own = pool.handle();
+        let outer = pool.submit(async move {
+            let tasks = own.submit_all((0..4).map(|n| async move { n })).expect("there is room");
+            for task in tasks {
+                task.await.expect("it ran");
+            }
+            let queued = own.snapshot().queued;
+            let room = (0..5).take_while(|_| own.try_spawn(async {}).is_ok()).count();
+            (queued, room, own.snapshot().queued)
+        });
+        assert_eq!(outer.expect("open").await, Ok((0, 4, 4)));
+        pool.idle().await;
+        assert_eq!(pool.snapshot().counters.completed, 9);
+    });
+}
+
+/// Run by its submitter it is a task of the pool all the same: it is refused where the line is
+/// full, and does not block the thread that its runtime needs.
+#[test]
+fn a_task_that_its_async_submitter_runs_does_not_wait_for_room_in_its_own_line() {
+    let (tell, told) = std::sync::mpsc::channel();
+    // On a thread of its own: one that hangs is a failure and not a silence.
+    let story = std::thread::spawn(move || {
+        one_thread().block_on(async {
+            let pool = TaskPool::builder().workers(1).queue_len_max(1).build().expect("a runtime");
+            let (gate, own) = (Gate::new(), pool.handle());
+            pool.spawn(gate.pass()).expect("open");
+            gate.until_began(1).await;
+            pool.spawn(async {}).expect("there is room for one");
+            let by_caller = TaskOptions::new().overflow(Overflow::CallerRuns);
+            let task = pool.submit_async(by_caller, async move {
+                // What it awaits of its own pool runs in its place.
+                let before = own.spawn(async {}).map_err(|refused| refused.reason);
+                own.spawn_async(async {}).await.expect("it runs inside");
+                before
+            });
+            tell.send(task.await.expect("it ran").await).expect("somebody waits");
+            gate.open();
+            pool.idle().await;
+            assert_eq!(pool.snapshot().counters.completed, 4);
+        });
+    });
+    let refused = told.recv_timeout(FOR_EVER).expect("it hangs");
+    assert_eq!(refused, Ok(Err(Refusal::Full { queue_len_max: 1 })));
+    story.join().expect("no panic");
 }
 
 #[test]

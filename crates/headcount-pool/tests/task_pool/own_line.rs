@@ -196,7 +196,7 @@ fn a_place_that_is_lent_is_lent_to_nobody_else() {
                 _ = &mut held => panic!("the gate is shut"),
                 () = gate.until_began(1) => {}
             }
-            // It has begun, and still has its place in the line, for no worker came by.
+            own.try_spawn(async {}).expect("who runs has left its place in the line");
             let peak = Peak::default();
             let second = own.spawn_async(counted(&peak, 0));
             tokio::select! {

@@ -6,10 +6,54 @@ use std::thread;
 use std::time::Duration;
 
 use headcount_core::Staffing;
-use headcount_pool::{CancelToken, Refusal, TaskError, TaskOptions, blocking, is_cancelled};
+use headcount_pool::{
+    CancelToken, Overflow, Refusal, TaskError, TaskOptions, blocking, is_cancelled,
+};
 
-use super::{Handle, at, builder, count_in, workers_alive};
-use crate::support::{Gate, LIMIT, counter, read, within};
+use super::{Handle, Pool, alive, at, builder, count_in, workers_alive};
+use crate::support::{Gate, LIMIT, counter, eventually, read, within};
+
+thread_local! {
+    static OWNED: RefCell<Option<Pool>> = const { RefCell::new(None) };
+}
+
+/// What a thread keeps for itself is dropped when it is no worker any more, and not gone yet.
+#[test]
+fn a_pool_whose_last_owner_is_kept_by_its_worker_ends_by_itself() {
+    let pool = builder("heir").workers(1).build().expect("no fault");
+    let (handle, (gives, given)) = (pool.handle(), mpsc::channel());
+    handle.spawn(move || OWNED.set(given.recv().ok())).expect("open");
+    gives.send(pool).expect("it waits");
+    handle.await_idle();
+    handle.close();
+    eventually("no threads", || alive("heir") == 0);
+}
+
+#[test]
+fn in_a_paused_pool_only_what_waits_for_no_worker_begins() {
+    let pool = builder("pauses").workers(1).queue_len_max(1).build().expect("no fault");
+    let (ran, waits, gate) = (counter(), counter(), Gate::new());
+    let (own, pass, joined) = (pool.handle(), gate.pass(), count_in(&ran));
+    let outer = pool.submit(move || {
+        let inner = own.submit(joined).expect("there is room");
+        pass.block();
+        inner.join()
+    });
+    gate.wait_for(1);
+    pool.pause();
+    let by_caller = TaskOptions::new().overflow(Overflow::CallerRuns);
+    pool.spawn_with(by_caller, count_in(&ran)).expect("its submitter runs it");
+    assert_eq!((read(&ran), pool.map(0..3, |n| n)), (1, vec![0, 1, 2]));
+    gate.open();
+    let told = within("whoever joins it runs it", move || outer.expect("open").join());
+    assert_eq!((told, read(&ran)), (Ok(Ok(())), 2));
+    pool.spawn(count_in(&waits)).expect("there is room");
+    eventually("the worker rests", || pool.counts().parked == 1);
+    assert_eq!((read(&waits), pool.snapshot().queued), (0, 1));
+    pool.resume();
+    assert!(pool.idle().wait_timeout(LIMIT));
+    assert_eq!(read(&waits), 1);
+}
 
 #[test]
 fn one_token_stops_many_tasks_that_wait_or_run() {

@@ -23,6 +23,41 @@ fn a_worker_that_finds_its_own_line_full_runs_the_task_itself() {
     assert_eq!(read(&ran), 10);
 }
 
+/// What is left in the line of a task that somebody else has run has not waited there.
+#[test]
+fn what_others_have_run_has_not_waited_for_a_worker() {
+    let pool = builder("elsewhere").workers(1).build().expect("no fault");
+    let handle = pool.handle();
+    let outer = pool.submit(move || {
+        let tasks = handle.submit_all((0..20).map(|n| move || n)).expect("open");
+        let sum: i32 = tasks.into_iter().map(|task| task.join().expect("it ran")).sum();
+        sum + handle.map(0..20, |n| n).into_iter().sum::<i32>()
+    });
+    assert_eq!(within("it runs them", move || outer.expect("open").join()), Ok(380));
+    assert!(pool.idle().wait_timeout(LIMIT));
+    let snapshot = pool.snapshot();
+    let (wait, service) = (snapshot.wait.expect("one"), snapshot.service.expect("one"));
+    assert_eq!((wait.count, service.count, snapshot.counters.completed), (1, 1, 41));
+}
+
+/// All that a worker has joined has left the line to others, though nobody has come to it there.
+#[test]
+fn what_a_worker_has_run_for_itself_leaves_its_place_to_others() {
+    let pool = builder("joined").workers(1).queue_len_max(4).overflow(Overflow::Reject).build();
+    let pool = pool.expect("no fault");
+    let handle = pool.handle();
+    let outer = pool.submit(move || {
+        let tasks = handle.submit_all((0..4).map(|n| move || n)).expect("there is room");
+        assert_eq!(tasks.into_iter().filter_map(|task| task.join().ok()).sum::<i32>(), 6);
+        let queued = handle.snapshot().queued;
+        let room = (0..5).take_while(|_| handle.try_spawn(|| ()).is_ok()).count();
+        (queued, room, handle.snapshot().queued)
+    });
+    assert_eq!(within("it runs them", move || outer.expect("open").join()), Ok((0, 4, 4)));
+    assert!(pool.idle().wait_timeout(LIMIT));
+    assert_eq!(pool.snapshot().counters.completed, 9);
+}
+
 /// Each hands over the next, and nobody else has room for it. Without a limit the stack ends first,
 /// and with it the process.
 #[test]
