@@ -75,7 +75,7 @@ impl Bound {
 
     /// Whether a window tells of this limit, and not of a lower one that somebody else set.
     pub(super) fn is_met_by(&self, measure: &Measure) -> bool {
-        measure.is_full() && USED_MIN * self.limit - 0.5 <= measure.crowd
+        measure.is_full() && USED_MIN * self.limit - 0.5 <= measure.around
     }
 
     /// Whether it is too high, and may give way by itself.
@@ -218,7 +218,7 @@ mod tests {
     fn it_grows_by_bursts_too_though_most_of_the_time_nothing_is_done() {
         let rest = Rest { measure: Measure { count: 2000.0, ..measure(1.0, 10.0) }, proven: None };
         let at = Timestamp::from_secs(100);
-        let burst = Measure { held: 0.1, full: 0.9, crowd: 40.0, ..measure(1.0, 4.0) };
+        let burst = Measure { held: 0.1, full: 0.9, around: 40.0, ..measure(1.0, 4.0) };
         let bound = Bound::new(at, 40.0, None).after(at, &rest, &burst).expect("it is in use");
         assert!((41.9..42.1).contains(&bound.limit), "{}", bound.limit);
     }

@@ -58,10 +58,10 @@ pub(super) struct Measure {
     pub(super) error_rate: f64,
     /// The share of the time in which work waited and every allowed worker was busy.
     pub(super) held: f64,
-    /// The share of the work that was done in such times, and the busy workers around it: in bursts
-    /// most of the time is silence, and tells nothing of how the work was done.
+    /// The share of the work that was done in such times, and how many were busy around a task on
+    /// average: in bursts most of the time is silence, and tells nothing of how the work was done.
     pub(super) full: f64,
-    pub(super) crowd: f64,
+    pub(super) around: f64,
     /// The share of the time in which work waited for workers that had not started yet.
     pub(super) ramping: f64,
     /// How long the window was, in seconds and in ticks.
@@ -193,8 +193,8 @@ impl Measure {
     pub(super) fn is_sound(&self) -> bool {
         let shares = [self.error_rate, self.held, self.full, self.ramping];
         let rise = self.rise.abs();
-        let Self { mean, busy, crowd, throughput, seconds, count, .. } = *self;
-        let sizes = [mean, busy, crowd, rise, throughput, seconds, count];
+        let Self { mean, busy, around, throughput, seconds, count, .. } = *self;
+        let sizes = [mean, busy, around, rise, throughput, seconds, count];
         shares.iter().all(|share| (0.0..=1.0).contains(share))
             && sizes.iter().all(|size| (0.0..=SIZE_MAX).contains(size))
             && 1.0 <= self.count
@@ -218,13 +218,13 @@ impl Noted for Measure {
         (self.basis, (self.count, (self.log_mean, (self.log_variance, self.mean)))).write(notes);
         (self.busy, (self.rise, (self.throughput, self.error_rate))).write(notes);
         (self.held, (self.ramping, (self.seconds, self.ticks))).write(notes);
-        (self.full, self.crowd).write(notes);
+        (self.full, self.around).write(notes);
     }
     fn read(notes: &mut NotesReader<'_>) -> Option<Self> {
         let (basis, (count, (log_mean, (log_variance, mean)))) = Noted::read(notes)?;
         let (busy, (rise, (throughput, error_rate))) = Noted::read(notes)?;
         let (held, (ramping, (seconds, ticks))) = Noted::read(notes)?;
-        let (full, crowd) = Noted::read(notes)?;
+        let (full, around) = Noted::read(notes)?;
         let measure = Self {
             basis,
             count,
@@ -237,7 +237,7 @@ impl Noted for Measure {
             error_rate,
             held,
             full,
-            crowd,
+            around,
             ramping,
             seconds,
             ticks,
@@ -264,7 +264,7 @@ pub(super) mod tests {
             error_rate: 0.0,
             held: 0.0,
             full: 0.0,
-            crowd: busy,
+            around: busy,
             ramping: 0.0,
             seconds: 200.0 * service / busy,
             ticks: 20,

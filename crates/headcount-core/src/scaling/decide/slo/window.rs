@@ -33,9 +33,9 @@ pub(super) struct Window {
     busy_seconds: f64,
     held_seconds: f64,
     ramp_seconds: f64,
-    /// Of busy workers: those at the limit, and each times all of them.
+    /// Of the first of these: what was done at the limit, and all of it times who was busy then.
     full_seconds: f64,
-    crowd_seconds: f64,
+    around_seconds: f64,
     /// Workers busy at the opening.
     busy_first: f64,
     ticks: u32,
@@ -92,8 +92,8 @@ impl Window {
         self.ticks = self.ticks.saturating_add(1);
         let busy = busy_seconds(pool, was_busy, ended as f64, seconds);
         self.busy_seconds += busy;
-        let crowd = busy * f64::from(pool.busy.max(was_busy));
-        self.crowd_seconds = (self.crowd_seconds + crowd).min(BUSY_SECONDS_MAX);
+        let around = busy * f64::from(pool.busy.max(was_busy));
+        self.around_seconds = (self.around_seconds + around).min(BUSY_SECONDS_MAX);
         if is_held(pool) {
             self.held_seconds += held_seconds(pool, was_held, seconds);
             self.full_seconds += busy;
@@ -133,7 +133,7 @@ impl Window {
         let (completed, failed) = (counters.completed, counters.failed);
         self.opened = Some(Opening { at: now, logs: logs(pool), completed, failed });
         (self.busy_seconds, self.held_seconds, self.ramp_seconds) = (0.0, 0.0, 0.0);
-        (self.full_seconds, self.crowd_seconds) = (0.0, 0.0);
+        (self.full_seconds, self.around_seconds) = (0.0, 0.0);
         self.busy_first = f64::from(pool.busy);
         self.ticks = 0;
         self.last_tick = now;
@@ -164,7 +164,7 @@ impl Window {
             error_rate: failed as f64 / ended,
             held: (self.held_seconds / seconds).min(1.0),
             full: (self.full_seconds / self.busy_seconds.max(1e-9)).min(1.0),
-            crowd: self.crowd_seconds / self.busy_seconds.max(1e-9),
+            around: self.around_seconds / self.busy_seconds.max(1e-9),
             ramping: (self.ramp_seconds / seconds).min(1.0),
             seconds,
             ticks: self.ticks,
@@ -270,22 +270,22 @@ impl Noted for Window {
         (self.opened, (self.busy_seconds, (self.held_seconds, self.ramp_seconds))).write(notes);
         (self.ticks, (self.last_tick, (self.epoch, self.ceiling))).write(notes);
         (self.busy_first, (self.completed, (self.was_busy, self.was_held))).write(notes);
-        (self.full_seconds, self.crowd_seconds).write(notes);
+        (self.full_seconds, self.around_seconds).write(notes);
     }
     fn read(notes: &mut NotesReader<'_>) -> Option<Self> {
         let (opened, (busy_seconds, (held_seconds, ramp_seconds))) = Noted::read(notes)?;
         let (ticks, (last_tick, (epoch, ceiling))) = Noted::read(notes)?;
         let (busy_first, (completed, (was_busy, was_held))) = Noted::read(notes)?;
-        let (full_seconds, crowd_seconds) = Noted::read(notes)?;
+        let (full_seconds, around_seconds) = Noted::read(notes)?;
         let sums =
-            [busy_seconds, held_seconds, ramp_seconds, busy_first, full_seconds, crowd_seconds];
+            [busy_seconds, held_seconds, ramp_seconds, busy_first, full_seconds, around_seconds];
         sums.iter().all(|sum| (0.0..=BUSY_SECONDS_MAX).contains(sum)).then_some(Self {
             opened,
             busy_seconds,
             held_seconds,
             ramp_seconds,
             full_seconds,
-            crowd_seconds,
+            around_seconds,
             busy_first,
             ticks,
             last_tick,
