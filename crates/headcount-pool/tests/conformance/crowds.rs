@@ -58,9 +58,9 @@ fn a_full_line_is_no_reason_to_hire_where_submitters_wait() {
     gate.open();
 }
 
-#[test]
-fn nobody_waits_for_a_deadline_where_more_wait_than_may_be_hired() {
-    let pool = builder("scarce").workers(1..=4).wait_budget(Duration::from_secs(3600));
+/// A pool whose tasks may wait for longer than any test; one holds its only worker, three wait.
+fn patient(name: &str, workers_max: u32) -> (Pool, Gate) {
+    let pool = builder(name).workers(1..=workers_max).wait_budget(Duration::from_secs(3600));
     let pool = pool.build().expect("no fault");
     let gate = Gate::new();
     pool.spawn(at(&gate)).expect("open");
@@ -68,6 +68,12 @@ fn nobody_waits_for_a_deadline_where_more_wait_than_may_be_hired() {
     for _ in 0..3 {
         pool.spawn(at(&gate)).expect("open");
     }
+    (pool, gate)
+}
+
+#[test]
+fn nobody_waits_for_a_deadline_where_more_wait_than_may_be_hired() {
+    let (pool, gate) = patient("scarce", 4);
     assert_eq!(pool.snapshot().live, 1, "there would be a worker for each, so they may wait");
     pool.spawn(at(&gate)).expect("open");
     gate.wait_for(4);
@@ -77,14 +83,7 @@ fn nobody_waits_for_a_deadline_where_more_wait_than_may_be_hired() {
 
 #[test]
 fn a_ceiling_that_comes_down_to_those_who_wait_lets_nobody_wait() {
-    let pool = builder("lowered").workers(1..=8).wait_budget(Duration::from_secs(3600));
-    let pool = pool.build().expect("no fault");
-    let gate = Gate::new();
-    pool.spawn(at(&gate)).expect("open");
-    gate.wait_for(1);
-    for _ in 0..3 {
-        pool.spawn(at(&gate)).expect("open");
-    }
+    let (pool, gate) = patient("lowered", 8);
     pool.resize(Staffing::between(1, 3)).wait();
     gate.wait_for(3);
     gate.open();
